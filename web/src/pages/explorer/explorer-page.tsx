@@ -51,8 +51,6 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const isPhone = useMedia(PHONE);
   const isLive = view.live && projectId !== null && times.to === undefined;
   const parts = useParts(explorer, context, isWide || panelOpen, isLive);
-  const { contextView, answerView, emptyResults, actions, histogram, wayBack } = parts;
-  const { hints, chips, fields, commands, liveBar } = parts;
   const openEntry = useOpenEntry();
   const { onQuery, onColumns, onFilter, onLevel, onZoom, onZoomOut, onShow } = viewChanges(explorer, times);
   const onCompare = hasPages
@@ -77,8 +75,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     <SearchedText.Provider value={isStale ? "" : asked.text}>
       <div class={css.explorer}>
         <h1 class="visually-hidden">Logs</h1>
-        {commands === null ? null : (
-          <commands.ExplorerCommands
+        {parts.commands === null ? null : (
+          <parts.commands.ExplorerCommands
             acts={acts}
             view={view}
             change={change}
@@ -109,10 +107,10 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             follow={follow}
           />
           <div class={css.actions}>
-            {actions === null ? (
+            {parts.actions === null ? (
               Array.from({ length: isWide ? (hasPages ? 5 : 4) : 2 }, (_, at) => <span key={at} class={css.place} />)
             ) : (
-              <actions.Actions
+              <parts.actions.Actions
                 panelId={panelId}
                 panelOpen={panelOpen}
                 onPanel={() => setPanelOpen(!panelOpen)}
@@ -131,8 +129,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             )}
           </div>
         </div>
-        {chips === null || view.query === undefined ? null : (
-          <chips.Chips
+        {parts.chips === null || view.query === undefined ? null : (
+          <parts.chips.Chips
             query={view.query}
             onQuery={onQuery}
             onEdit={({ start, end }) => {
@@ -140,7 +138,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             }}
           />
         )}
-        {wayBack === null || explorer.before === null ? null : <wayBack.WayBack before={explorer.before} />}
+        {parts.wayBack === null || explorer.before === null ? null : <parts.wayBack.WayBack before={explorer.before} />}
         {invalidParameters.length > 0 ? (
           <p class={css.warning} role="alert">
             Ignored invalid parts of this link: {invalidParameters.join(", ")}.
@@ -148,13 +146,13 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
         ) : null}
         {asked.isInvalid ? null : <h2 class="visually-hidden">{asked.isAnswer ? "Answer" : "Histogram"}</h2>}
         {isAtEnd ? null : notice}
-        {!hasList ? null : stats.data === null || histogram === null || isStale ? (
+        {!hasList ? null : stats.data === null || parts.histogram === null || isStale ? (
           // Also above the rows of the query before, which stay where they are.
           (failure === null && !explorer.isEmpty) || isStale ? (
             <div class={css.waiting} />
           ) : null
         ) : (
-          <histogram.Histogram
+          <parts.histogram.Histogram
             scope={{ workspaceId, projectId, times }}
             isSettled={explorer.fieldsKey !== null}
             counted={stats.data}
@@ -178,8 +176,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             data-stale={isStale}
             data-tooltip-clear
           >
-            {fields === null ? null : (
-              <fields.FieldsPanel
+            {parts.fields === null ? null : (
+              <parts.fields.FieldsPanel
                 scope={{ workspaceId, projectId, times }}
                 filter={asked.q ?? "*"}
                 countKey={explorer.fieldsKey}
@@ -192,9 +190,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             )}
           </aside>
           <div class={css.main}>
-            {hints === null ? null : <hints.QueryHints hints={asked.hints} onQuery={onQuery} />}
-            {asked.isAnswer && answerView !== null ? (
-              <answerView.AnswerView
+            {parts.hints === null ? null : <parts.hints.QueryHints hints={asked.hints} onQuery={onQuery} />}
+            {asked.isAnswer && parts.answerView !== null ? (
+              <parts.answerView.AnswerView
                 workspaceId={workspaceId}
                 projectId={projectId}
                 query={view.query ?? ""}
@@ -210,8 +208,12 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
               />
             ) : null}
             {asked.isInvalid ? <p class={css.idle}>Results appear when the query has no error.</p> : null}
-            {isLive && liveBar !== null ? (
-              <liveBar.LiveBar live={live} fresh={entries.length - results.entries.length} onStop={follow.toggle} />
+            {isLive && parts.liveBar !== null ? (
+              <parts.liveBar.LiveBar
+                live={live}
+                fresh={entries.length - results.entries.length}
+                onStop={follow.toggle}
+              />
             ) : null}
             {hasList ? <h2 class="visually-hidden">Entries</h2> : null}
             {!hasList ? null : (
@@ -250,8 +252,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                     }}
                     empty={
                       <div class={css.notice}>
-                        {emptyResults === null ? null : (
-                          <emptyResults.EmptyResults
+                        {parts.emptyResults === null ? null : (
+                          <parts.emptyResults.EmptyResults
                             workspaceId={workspaceId}
                             projectId={projectId}
                             projects={projects.data}
@@ -267,8 +269,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             )}
           </div>
         </div>
-        {context.shown === null || contextView === null ? null : (
-          <contextView.ContextView
+        {context.shown === null || parts.contextView === null ? null : (
+          <parts.contextView.ContextView
             workspaceId={workspaceId}
             entry={context.shown}
             isOpened={context.isOpened}
