@@ -48,8 +48,20 @@ describe("the actions of a view", () => {
     await open("?minLevel=error&range=6h");
     const dialog = page.getByRole("dialog", { name: "Saved views" });
     await page.getByRole("button", { name: "Views" }).click();
+    await dialog.getByText("No saved views yet.").waitFor();
+    // Another tab saves a view of the name meanwhile: what is typed stays, and the name is one to replace.
+    const { workspaceId } = tenant.account;
+    const other = { name: "Bad things", projectId: null, query: "*", range: { last: "1h" }, columns: [] };
+    const made = await call(console.server.url, `/workspaces/${workspaceId}/views`, {
+      ...asUser(tenant.account),
+      body: other,
+    });
+    expect(made.status).toBe(201);
     await dialog.getByLabel("Save this view as").fill("Bad things");
     await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").getByText('A view has the name "Bad things" already.').waitFor();
+    await dialog.getByRole("button", { name: "Replace" }).click();
+    await dialog.getByRole("alert").waitFor({ state: "detached" });
     await dialog.getByRole("link", { name: "Bad things" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Clear query" }).click();

@@ -38,10 +38,14 @@ export function ViewsDialog({ workspaceId, projectId, projects, search, onClose 
   const same = views.data?.find((view) => view.name === trimmed);
   const saving = useAction(async () => {
     const body = { projectId, ...viewBody(search) };
-    if (same) await viewCalls.change(workspaceId, same.id, body);
-    else await viewCalls.create(workspaceId, { name: trimmed, ...body });
-    setName("");
-    views.reload();
+    try {
+      if (same) await viewCalls.change(workspaceId, same.id, body);
+      else await viewCalls.create(workspaceId, { name: trimmed, ...body });
+      setName("");
+    } finally {
+      // A refusal is often due to what another tab has saved or deleted.
+      views.reload();
+    }
   });
   return (
     <Dialog title="Saved views" onClose={onClose}>
