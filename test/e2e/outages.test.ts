@@ -168,8 +168,8 @@ describe("19: recovers by itself from every outage", () => {
   it("a page that cannot show a response says so, and leaves the others usable", async () => {
     const context = await signedIn();
     const page = await context.newPage();
-    const { board } = pages();
-    if (board === undefined) throw new Error("There is no board.");
+    const { board, logs } = pages();
+    if (board === undefined || logs === undefined) throw new Error("There is no such page.");
     const json = { success: true, data: {}, error: null, meta: {} };
     await page.route(`**/boards/${boardId}`, (route) =>
       route.request().resourceType() === "fetch" ? route.fulfill({ json }) : route.continue(),
@@ -185,6 +185,15 @@ describe("19: recovers by itself from every outage", () => {
     await page.unrouteAll();
     await page.getByRole("button", { name: "Reload" }).click();
     await board.ready(page);
+    // Going back leaves a query that fails, on the same page.
+    await page.route("**/logger/search", (route) => route.fulfill({ json }));
+    await page.goto(`/w/${tenant.account.workspaceId}${logs.path}?q=level:error`);
+    await logs.ready(page);
+    await (await search(page)).fill("* | stats count() by level");
+    await page.keyboard.press("Enter");
+    await failed.waitFor();
+    await page.goBack();
+    await logs.ready(page);
     await context.close();
   });
 });

@@ -1,5 +1,5 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
-import { useEffect, useErrorBoundary, useMemo } from "preact/hooks";
+import { useEffect, useErrorBoundary, useMemo, useRef, useState } from "preact/hooks";
 import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { askToLeave, isHere } from "./lib/leaving.ts";
 import { loadAfterOutage } from "./lib/needed-loads.ts";
@@ -99,10 +99,18 @@ function AskingFirst({ children }: { children: ComponentChildren }) {
 }
 
 function Routes() {
-  const { path } = useLocation();
-  const [error, reset] = useErrorBoundary((error) => reportError(error));
-  useEffect(reset, [path]);
-  if (error !== undefined) return <Failed />;
+  const { path, url } = useLocation();
+  const shownUrl = useRef(url);
+  shownUrl.current = url;
+  /** With the address at which a page threw an error: the same page may be able to show another query. */
+  const [failed, setFailed] = useState<{ url: string } | null>(null);
+  useErrorBoundary((error) => {
+    setFailed({ url: shownUrl.current });
+    reportError(error);
+  });
+  // Tries again on the way back. An error of the new address stays.
+  useEffect(() => setFailed((before) => (before?.url === url ? before : null)), [url]);
+  if (failed?.url === url) return <Failed />;
   // The router decodes the path and throws if that fails.
   if (!isDecodable(path)) return <NotFound />;
   return (
