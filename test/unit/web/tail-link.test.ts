@@ -116,6 +116,16 @@ describe("a tail's connection", () => {
     expect(world.status).toMatchObject({ state: "ended", reason: "refused with NOT_FOUND" });
   });
 
+  it("retries after an answer that is not of the service", async () => {
+    world.refusal = refused(200, "UNEXPECTED");
+    link.start(0);
+    await world.settle();
+    expect(world.status.state).toBe("connecting");
+    world.refusal = null;
+    await world.pass(1000);
+    expect(world.sockets).toHaveLength(1);
+  });
+
   it("waits for the Retry-After of a limit", async () => {
     world.refusal = refused(429, "RATE_LIMITED", 30);
     link.start(0);

@@ -21,16 +21,18 @@ export interface Loaded<T> {
 const HUNG_MS = 30_000;
 
 /**
- * Loads when `key` changes and on `reload`. The result for an older key is discarded. A call that fails because of an
+ * Loads when `key` changes and on `reload`; nothing for `null`. The result for an older key is discarded. A call that fails because of an
  * outage is retried, and its failure stays visible until a retry ends.
  */
-export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
-  const [state, setState] = useState<{ key: string; data: T | null; failure: ApiFailure | null; busy: boolean }>({
-    key,
-    data: null,
-    failure: null,
-    busy: true,
-  });
+export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+  const [state, setState] = useState<{ key: string | null; data: T | null; failure: ApiFailure | null; busy: boolean }>(
+    {
+      key,
+      data: null,
+      failure: null,
+      busy: true,
+    },
+  );
   const [round, setRound] = useState(0);
   const latest = useRef(load);
   latest.current = load;
@@ -39,6 +41,7 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
   /** `at`: milliseconds of the page at which the call began. */
   const inFlight = useRef<{ controller: AbortController; at: number } | null>(null);
   useEffect(() => {
+    if (key === null) return;
     const controller = new AbortController();
     inFlight.current = { controller, at: performance.now() };
     setState((before) => {
@@ -58,13 +61,16 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
         setState((before) => ({ key, data: before.data, failure: failureOf(error), busy: false }));
       },
     );
-    return () => controller.abort();
+    return () => {
+      controller.abort();
+      inFlight.current = null;
+    };
   }, [key, round]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
   const refresh = useCallback(() => {
     if (inFlight.current === null || performance.now() - inFlight.current.at > HUNG_MS) reload();
   }, []);
-  useRetry(state.failure, state.busy, reload);
+  useRetry(key === null ? null : state.failure, state.busy, reload);
   const put = useCallback(
     (data: T) => {
       if (shown.current !== key) return;
@@ -74,6 +80,7 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
     },
     [key],
   );
+  if (key === null) return { data: null, failure: null, busy: false, reload, refresh, put };
   // Until the effect for a new key has run, the state belongs to the old key.
   const isCurrent = state.key === key;
   return {

@@ -180,7 +180,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
               <parts.fields.FieldsPanel
                 scope={{ workspaceId, projectId, times }}
                 filter={asked.q ?? "*"}
-                countKey={explorer.fieldsKey}
+                round={{ key: explorer.fieldsKey, recounts: explorer.recounts }}
                 hasFailed={failure !== null}
                 query={view.query ?? ""}
                 onQuery={onQuery}
@@ -246,10 +246,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                     columns={view.columns}
                     onColumns={onColumns}
                     shown={openEntry.initial}
-                    onShown={(id, open) => {
-                      openEntry.put(id);
-                      live.open.current = open;
-                    }}
+                    onShown={openEntry.put}
+                    onOpen={live.keepOpen}
                     empty={
                       <div class={css.notice}>
                         {parts.emptyResults === null ? null : (

@@ -179,7 +179,9 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     /** Whether the entries are of the query before, because this one could not be loaded. */
     isStale: !isOfQuery && hasFailed && entries.length > 0,
     /** When the fields are counted: a new key counts again, `null` waits. */
-    fieldsKey: isSettled ? `${key} ${recounts}` : null,
+    fieldsKey: isSettled ? key : null,
+    /** Grows when a live view has new entries for the fields to count. */
+    recounts,
     failure,
     retry,
     reload,

@@ -2,7 +2,7 @@ import { number } from "../view/format.ts";
 import { fieldNamed, withTests } from "../view/query-terms.ts";
 import css from "./distribution.module.css";
 import { barsOf, POINTS, type Points, place } from "./number-bars.ts";
-import { type SearchScope, tableOf, useCounted } from "./use-fields.ts";
+import { type CountRound, type SearchScope, tableOf, useCounted } from "./use-fields.ts";
 
 /** Numbers that the bars count: the newest. */
 const READ = 1000;
@@ -13,8 +13,7 @@ interface DistributionProps {
   isMany: boolean;
   filter: string;
   scope: SearchScope;
-  /** A new key counts again; `null` waits. */
-  round: string | null;
+  round: CountRound;
   /** Narrows to numbers from here on. */
   onFrom: (bound: number) => void;
 }

@@ -10,7 +10,7 @@ import { Distribution } from "./distribution.tsx";
 import { type FieldFacts, isScalar, TOP_VALUES, type ValueCount } from "./field-facts.ts";
 import { chartPipes, whyUnlisted } from "./field-groups.ts";
 import css from "./field-item.module.css";
-import { type SearchScope, tableOf, useCounted } from "./use-fields.ts";
+import { type CountRound, type SearchScope, tableOf, useCounted } from "./use-fields.ts";
 
 /** Signs of the types, as wide as three letters. */
 const SIGNS: Readonly<Record<string, string>> = { string: "abc", number: "123", boolean: "y/n", null: "nil" };
@@ -32,8 +32,7 @@ interface FieldItemProps extends FieldActs {
   scope: SearchScope;
   /** The filter of the query, without pipes. */
   filter: string;
-  /** A new key counts again; `null` waits. */
-  round: string | null;
+  round: CountRound;
 }
 
 export function FieldItem({ field, isOpen, onToggle, ...rest }: FieldItemProps) {

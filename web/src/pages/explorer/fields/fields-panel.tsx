@@ -6,23 +6,22 @@ import { short } from "../view/format.ts";
 import { fieldGroups } from "./field-groups.ts";
 import { type FieldActs, FieldItem } from "./field-item.tsx";
 import css from "./fields-panel.module.css";
-import { type SearchScope, useFields } from "./use-fields.ts";
+import { type CountRound, type SearchScope, useFields } from "./use-fields.ts";
 
 interface FieldsPanelProps extends FieldActs {
   scope: SearchScope;
   /** The filter of the query, without pipes. */
   filter: string;
-  /** A new key counts again; `null` waits. */
-  countKey: string | null;
+  round: CountRound;
   /** Whether the page shows a notice that the query failed: nothing is waited for, and a second notice says nothing new. */
   hasFailed: boolean;
 }
 
 /** The fields of what the query finds, with their most frequent values. */
-export function FieldsPanel({ scope, filter, countKey, hasFailed, ...acts }: FieldsPanelProps) {
+export function FieldsPanel({ scope, filter, round, hasFailed, ...acts }: FieldsPanelProps) {
   const [wanted, setWanted] = useState("");
   const [open, setOpen] = useState<readonly string[]>(["level"]);
-  const { data, isStale, failure, reload } = useFields(scope, filter, countKey);
+  const { data, isStale, failure, reload } = useFields(scope, filter, round);
   const isWaiting = failure === null && !hasFailed;
   const groups = data === null ? [] : fieldGroups(data, wanted);
   return (
@@ -66,7 +65,7 @@ export function FieldsPanel({ scope, filter, countKey, hasFailed, ...acts }: Fie
                 }
                 scope={scope}
                 filter={filter}
-                round={countKey}
+                round={round}
                 {...acts}
               />
             ))}

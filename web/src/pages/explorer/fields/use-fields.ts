@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type Loaded, useLoad } from "../../../lib/load.ts";
 import { authorized } from "../../../session/session.ts";
 import { noteFields } from "../../investigate/releases/version-fields.ts";
@@ -24,6 +24,14 @@ export async function tableOf(
   return (await authorized<TableAnswer>("/logger/search", { workspaceId, body, signal, followsSearch: true })).data;
 }
 
+/** When something is counted. */
+export interface CountRound {
+  /** A new key counts again; `null` waits. */
+  key: string | null;
+  /** Another number counts the same again, once a count in flight has ended: a slow service would never answer. */
+  recounts: number;
+}
+
 interface ShownFields extends Loaded<Fields | null> {
   /** Whether the fields are those of the query before. */
   isStale: boolean;
@@ -32,23 +40,32 @@ interface ShownFields extends Loaded<Fields | null> {
 /**
  * Loads the fields of what a filter finds, with their values. The fields of the query before stay until those of the next one
  * arrive.
- * @param key of the load: a new key counts again; `null`: waits
  */
-export function useFields(scope: SearchScope, filter: string, key: string | null): ShownFields {
-  const begun = useRef("");
+export function useFields(scope: SearchScope, filter: string, { key, recounts }: CountRound): ShownFields {
+  const begun = useRef<string | null>(null);
   if (key !== null) begun.current = key;
   const loaded = useLoad(begun.current, async (signal): Promise<Fields | null> => {
-    if (begun.current === "") return null;
     const found = fieldsOf(await tableOf(scope, `${filter} | facets ${TOP_VALUES}`, signal));
     noteFields(scope, found.fields);
     noteLoadedFields({ scope, filter, fields: found });
     return found;
   });
+  useRecounts(loaded, recounts);
   const asked = askedBy(scope, filter);
   const before = useRef<{ asked: string; fields: Fields | null }>({ asked, fields: null });
   if (loaded.data !== null && key !== null) before.current = { asked, fields: loaded.data };
   const { fields } = before.current;
   return { ...loaded, data: fields, isStale: fields !== null && before.current.asked !== asked };
+}
+
+function useRecounts({ busy, refresh }: Pick<Loaded<never>, "busy" | "refresh">, recounts: number): void {
+  const done = useRef(recounts);
+  useEffect(() => {
+    if (done.current === recounts) return;
+    if (!busy) done.current = recounts;
+    // Also while it is busy, as the call in flight may hang.
+    refresh();
+  }, [recounts, busy]);
 }
 
 /** What is counted. A live view counts the same again and again. */
@@ -63,22 +80,23 @@ interface ShownCount<T> extends Loaded<T | null> {
 
 /**
  * Loads what a further query counts for an open field. What the query before counted stays until the answer arrives.
- * @param round key of the load of the fields; `null`: waits
  * @param query empty: none is needed
  */
 export function useCounted<T>(
   scope: SearchScope,
-  round: string | null,
+  round: CountRound,
   query: string,
   load: (signal: AbortSignal) => Promise<T | null>,
 ): ShownCount<T> {
-  const key = useRef("");
-  if (round !== null) key.current = query === "" ? "" : `${round} ${query}`;
-  const loaded = useLoad(key.current, async (signal) => (key.current === "" ? null : load(signal)));
+  const key = useRef<string | null>(null);
+  if (round.key !== null) key.current = query === "" ? null : `${round.key} ${query}`;
+  const loaded = useLoad(key.current, load);
+  useRecounts(loaded, round.recounts);
   const asked = askedBy(scope, query);
   const before = useRef<{ asked: string; data: T | null }>({ asked, data: null });
   // While it waits, the data are those of the query before.
-  if (round !== null && (loaded.data !== null || key.current === "")) before.current = { asked, data: loaded.data };
+  if (round.key !== null && (loaded.data !== null || key.current === null))
+    before.current = { asked, data: loaded.data };
   const { data } = before.current;
   return { ...loaded, data, isStale: data !== null && before.current.asked !== asked };
 }

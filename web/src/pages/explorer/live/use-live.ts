@@ -34,9 +34,10 @@ export interface Live {
   entries: readonly LogEntry[];
   /** Notifies counters of each live entry once, even if the list reloads. */
   onArrival: OnArrival;
+  /** Number of entries dropped because of the limit. */
   dropped: number;
-  /** Ids of the open entries, which are not dropped. */
-  open: { current: readonly string[] };
+  /** Takes the ids of the open entries, which are not dropped. */
+  keepOpen: (ids: readonly string[]) => void;
   /**
    * Called when the list has loaded: removes entries that arrived before that load began, because the list contains
    * those that match.
@@ -74,6 +75,9 @@ export function useLive(options: LiveOptions): Live {
   }, []);
   const { onArrival, notify } = useArrivalListeners();
   const open = useRef<readonly string[]>([]);
+  const keepOpen = useCallback((ids: readonly string[]) => {
+    open.current = ids;
+  }, []);
   const onEntries = useCallback((entries: LogEntry[]) => {
     notify(entries.map(countedEntry).filter(({ at }) => at >= countedFrom.current));
     seen.current = Math.max(seen.current, entries.at(-1)?.seq ?? 0);
@@ -87,7 +91,7 @@ export function useLive(options: LiveOptions): Live {
     since: startSeq === null ? null : Math.max(startSeq, seen.current),
     onEntries,
   });
-  return { isReady, ...arrived, open, onArrival, onListLoaded, tail, failure: start.failure, retry: start.reload };
+  return { isReady, ...arrived, keepOpen, onArrival, onListLoaded, tail, failure: start.failure, retry: start.reload };
 }
 
 /**

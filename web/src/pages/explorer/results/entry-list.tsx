@@ -55,9 +55,11 @@ export interface EntryListProps {
   columns?: readonly Column[] | undefined;
   /** Absent if the columns cannot be changed. */
   onColumns?: ((columns: readonly Column[]) => void) | undefined;
-  /** Id of the entry that is open initially, and a call for each entry that opens or closes, with all that are open then. */
+  /** Id of the entry that is open initially, and a call for each entry that opens or closes. */
   shown?: string | undefined;
-  onShown?: ((id: string | null, open: readonly string[]) => void) | undefined;
+  onShown?: ((id: string | null) => void) | undefined;
+  /** Gets the ids of all open entries whenever they change; none once the list is gone. */
+  onOpen?: ((ids: readonly string[]) => void) | undefined;
   /** Shown below the last row. */
   foot?: ComponentChildren;
 }
@@ -151,12 +153,16 @@ export function EntryList(props: EntryListProps) {
     if (isNearEnd) props.onNearEnd();
   }, [isNearEnd, entries.at(-1)?.id]);
 
+  useEffect(() => {
+    props.onOpen?.(open);
+    return () => props.onOpen?.([]);
+  }, [open]);
   const parts = useLazy(DETAILS, open.length > 0, () => setOpen([]));
   const toggle = useLatest((entry: LogEntry): void => {
     const isOpen = open.includes(entry.id);
     const next = isOpen ? open.filter((id) => id !== entry.id) : [...open, entry.id];
     setOpen(next);
-    props.onShown?.(isOpen ? null : entry.id, next);
+    props.onShown?.(isOpen ? null : entry.id);
     // The element in which the entry was open before may show another open entry now, which must stay measured.
     virtual?.elementsCache.delete(entry.id);
     // A closed row is not measured: its height is known.

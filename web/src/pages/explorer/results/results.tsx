@@ -8,7 +8,7 @@ import { EntryList, type EntryListProps } from "./entry-list.tsx";
 import { hasTwoLines, isCrowded, usualWidth } from "./list-widths.ts";
 import css from "./results.module.css";
 
-interface ResultsProps extends Pick<EntryListProps, "columns" | "onColumns" | "shown" | "onShown"> {
+interface ResultsProps extends Pick<EntryListProps, "columns" | "onColumns" | "shown" | "onShown" | "onOpen"> {
   entries: readonly LogEntry[];
   /** Query of the entries. The list of a new query starts at its top. */
   query?: string;
@@ -58,6 +58,7 @@ export function Results(props: ResultsProps) {
       onColumns={props.onColumns}
       shown={props.shown}
       onShown={props.onShown}
+      onOpen={props.onOpen}
       foot={
         hasMore || busy ? (
           <div class={css.foot}>

@@ -1,4 +1,4 @@
-import { type ApiFailure, failureOf, retryText, unreachable } from "../../../api/failure.ts";
+import { type ApiFailure, failureOf, isOutage, retryText, unreachable } from "../../../api/failure.ts";
 import { backoff } from "../../../lib/backoff.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
@@ -233,7 +233,7 @@ export class TailLink {
       this.#lost("Too many requests.", (retryAfter ?? 1) * 1000);
       this.#mustWait = true;
     } else if (status === 0) this.#lost(unreachable().message);
-    else if (status >= 500) this.#lost(message);
+    else if (isOutage(failure)) this.#lost(message);
     else this.#end(message);
   }
 
