@@ -6,6 +6,7 @@ import {
   explorerPath,
   NASTY,
   nextQuery,
+  queryIn,
   rows,
   type SentEntry,
   type SentQuery,
@@ -234,6 +235,17 @@ describe("the list of fields", () => {
     const before = await look();
     expect(before.open).toHaveLength(4);
     expect(before.top).toBeGreaterThan(0);
+    // The longest count has room, so that all end at the same place.
+    const count = fieldValue(page, "status", "300").locator("[class*=count]");
+    expect(
+      await count.evaluate((element) => {
+        const own = element.textContent;
+        element.textContent = "192.9K";
+        const hasRoom = element.scrollWidth <= element.clientWidth;
+        element.textContent = own;
+        return hasRoom;
+      }),
+    ).toBe(true);
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -249,6 +261,25 @@ describe("the list of fields", () => {
     release();
     await fields().locator("> [data-stale=false]").waitFor();
     expect((await look()).open?.toSorted()).toEqual(before.open.toSorted());
+    // Another order has the same entries: only the list is asked for, at the times of before.
+    await page.unroute("**/logger/query");
+    await histogramSettled();
+    await expect.poll(() => fields().locator("[aria-busy=true]").count()).toBe(0);
+    const asked: { path: string; order: string; from: unknown }[] = [];
+    page.on("request", (request) => {
+      if (request.method() !== "POST") return;
+      const { order, filters } = queryIn(request);
+      asked.push({ path: new URL(request.url()).pathname, order, from: filters?.from });
+    });
+    const top = () => rows(page).first().textContent();
+    const newest = await top();
+    await choose(page.getByLabel("Order"), "Oldest first");
+    await expect.poll(top).not.toBe(newest);
+    await choose(page.getByLabel("Order"), "Newest first");
+    await expect.poll(top).toBe(newest);
+    const [first] = asked;
+    expect(first?.from).toMatch(/Z$/);
+    expect(asked).toEqual(["asc", "desc"].map((order) => ({ path: "/logger/query", order, from: first?.from })));
   });
 
   it("groups, charts and shows a field as a column, which is moved, resized and kept", async () => {

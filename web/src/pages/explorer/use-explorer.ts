@@ -36,9 +36,10 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   const [round, setRound] = useState(0);
   const retentionDays = retentionDaysOf(workspaceId);
   const isRelative = view.range.kind === "last";
-  // Live and columns are not part of the key, so that the list stays when they change.
+  // Live and columns are not part of the key, so that the list stays when they change. The order is only of the list: counts
+  // and fields stay, for the times of before.
   const { columns: _columns, ...found } = view;
-  const shown = `${projectId} ${viewSearch({ ...found, live: false })}`;
+  const shown = `${projectId} ${viewSearch({ ...found, live: false, order: "desc" })}`;
   const times = useMemo(
     () => timesOf(view.range, Date.now(), retentionDays),
     [shown, round, isRelative ? null : retentionDays],
@@ -50,9 +51,11 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   const wanted = useMemo((): Filters => (asked.q === null ? {} : { q: asked.q }), [asked.q]);
   const filters = useMemo(() => within(wanted, times), [wanted, from, to]);
   const request = listRequest(projectId, filters, view.order);
-  const key = JSON.stringify([workspaceId, request, round]);
+  const key = JSON.stringify([workspaceId, projectId, filters, round]);
+  const listKey = `${view.order} ${key}`;
 
   const query = JSON.stringify([workspaceId, shown]);
+  const listQuery = `${view.order} ${query}`;
 
   const projects = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
   const isEmpty = projectId === null && projects.data?.length === 0;
@@ -67,7 +70,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     wanted: view.live && to === undefined && hasList,
     countedFrom: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
     query,
-    key,
+    key: listKey,
   });
   // The projects show whether any entry has ever been committed.
   const inScope = projects.data?.filter(({ id }) => projectId === null || id === projectId);
@@ -76,7 +79,13 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     setRound((before) => before + 1);
     if (!hasEntries) projects.reload();
   };
-  const listed = useResults(key, query, workspaceId, live.isReady && hasScope && hasList ? request : null, reload);
+  const listed = useResults(
+    listKey,
+    listQuery,
+    workspaceId,
+    live.isReady && hasScope && hasList ? request : null,
+    reload,
+  );
   const results = isEmpty ? { ...listed, entries: NONE, nextCursor: null, complete: true, busy: null } : listed;
   useLayoutEffect(() => live.onListLoaded(), [listed.loads]);
   const { onArrival } = live;
@@ -94,7 +103,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   const merged = useMerged(live.entries, results.entries);
   const failure = results.failure ?? live.failure ?? stats.failure;
   // Live entries of this query do not belong to the list of another one.
-  const isOfQuery = isEmpty || listed.query === query;
+  const isOfQuery = isEmpty || listed.query === listQuery;
   const last = useRef({ projectId, entries: merged });
   if (isOfQuery) last.current = { projectId, entries: merged };
   const hasFailed = results.failure !== null || live.failure !== null;

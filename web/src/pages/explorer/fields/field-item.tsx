@@ -1,4 +1,4 @@
-import { ChartLine, CircleCheck, CircleOff, Columns3, ListOrdered, Minus, Plus } from "lucide";
+import { Ban, ChartLine, CircleCheck, CircleOff, Columns3, ListOrdered, Minus, Plus } from "lucide";
 import { visible } from "../../../lib/visible.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { Icon } from "../../../ui/icon.tsx";
@@ -211,7 +211,7 @@ function Value({ value, count, share, state, level, onToggle }: ValueProps) {
         data-tooltip="Exclude"
         onClick={() => onToggle("excluded")}
       >
-        <Icon shape={Minus} size={12} />
+        <Icon shape={Ban} size={12} />
       </button>
     </li>
   );
