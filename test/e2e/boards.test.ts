@@ -467,7 +467,7 @@ describe("19.4: boards", () => {
     const offersSelection = async (): Promise<boolean> => {
       await page.getByRole("button", { name: "Save to board" }).click();
       await dialog.getByRole("radio", { name: /^Same as the board/ }).waitFor();
-      const count = await dialog.getByRole("radio", { name: /Stays: what is selected on the chart/ }).count();
+      const count = await dialog.getByRole("radio", { name: /What is selected on the chart/ }).count();
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "detached" });
       return count === 1;
@@ -553,7 +553,7 @@ describe("19.4: boards", () => {
       await page.context().close();
       return chosen;
     };
-    expect(await chosenFor("over")).toMatch(/^Fixed: .+Stays: the entries on the chart/);
+    expect(await chosenFor("over")).toMatch(/^Fixed: .+Zoomed to the entries, with as much time before and after/);
     expect(await chosenFor('"goes on"')).toMatch(/^Same as the board/);
   });
 
@@ -567,11 +567,11 @@ describe("19.4: boards", () => {
     const dialog = page.getByRole("dialog", { name: "Save to board" });
     expect(await dialog.getByLabel("Title").inputValue()).toBe("Entries with “entry” by level");
     const time = dialog.getByRole("group", { name: "Time" });
-    expect(await time.getByRole("radio", { name: /^Fixed: .+Stays: the whole chart/ }).isChecked()).toBe(true);
+    expect(await time.getByRole("radio", { name: /^Fixed: .+The whole chart/ }).isChecked()).toBe(true);
     // A part of the chart has bins of its own.
-    await time.getByRole("radio", { name: /^Fixed: .+Stays: what is selected on the chart/ }).check();
+    await time.getByRole("radio", { name: /^Fixed: .+What is selected on the chart/ }).check();
     await dialog.getByText("entry | count by level, bin(1s)").waitFor();
-    await time.getByRole("radio", { name: /^Fixed: .+Stays: the whole chart/ }).check();
+    await time.getByRole("radio", { name: /^Fixed: .+The whole chart/ }).check();
     await time
       .getByRole("radio", {
         name: "Same as the board Changes with the time above the panels.",

@@ -55,12 +55,12 @@ export function TimeField({ board, range, offered, parts, onChange }: TimeFieldP
 
 /** What the parts of a chart are. */
 const PARTS: readonly (readonly [part: keyof ChartParts, about: string])[] = [
-  ["selected", "Stays: what is selected on the chart."],
-  ["entries", "Stays: the entries on the chart, and as much time before and after them."],
+  ["selected", "What is selected on the chart."],
+  ["entries", "Zoomed to the entries, with as much time before and after."],
 ];
 
 /** Says how a range of a panel's own differs from the board's, and from another one that shows the same now. */
 function aboutOwn(range: SavedRange, isOfChart: boolean): string {
-  if (isFixed(range) && isOfChart) return "Stays: the whole chart.";
+  if (isFixed(range) && isOfChart) return "The whole chart.";
   return range !== null && "last" in range ? "Moves on, whatever the board shows." : "Stays, whatever the board shows.";
 }

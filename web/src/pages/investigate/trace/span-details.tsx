@@ -13,7 +13,7 @@ import css from "./trace.module.css";
 /** Where the length of a span comes from, after the length. */
 const SOURCES: Readonly<Record<Exclude<Source, "moment">, string>> = {
   stated: "as its entry states",
-  duration: "as its entry states, which is written at the end",
+  duration: "as the entry at its end states",
   entries: "from its first to its last entry",
 };
 
@@ -46,8 +46,8 @@ export function SpanDetails({ workspaceId, span, shown, start, projects, onShow 
           ? "No entry says how long this took."
           : `Took ${lengthText(span.end - span.start)}, ${SOURCES[span.source]}.`}{" "}
         {span.start === start
-          ? "Starts with the trace."
-          : `Starts at +${lengthText(span.start - start).replaceAll(" ", "\u00a0")}, counted from the start of the trace.`}
+          ? "Began with the trace."
+          : `Began at +${lengthText(span.start - start).replaceAll(" ", "\u00a0")}.`}
       </p>
       {span.entries.length < 2 ? null : (
         <ol class={css.entries} aria-label="Entries of the span">

@@ -158,8 +158,8 @@ function Shown({ workspaceId, trace, waterfall, entries }: ShownProps) {
           <Timeline waterfall={waterfall} selected={selected?.key ?? null} onSelect={({ entry }) => select(entry.id)} />
         )}
         <p class={css.hint}>
-          An entry with a duration ends at its time, unless it states its start. A span without a duration reaches from
-          its first to its last entry; ◆ is a moment.
+          A bar is as long as its entry states, up to the time of that entry or from the start it states. Without a
+          duration it reaches from the first to the last entry; ◆ is a single moment.
         </p>
       </div>
       {selected === null ? null : (
