@@ -139,7 +139,9 @@ interface NewBoardProps {
 function NewBoard({ workspaceId, projects, onClose }: NewBoardProps) {
   const { route } = useLocation();
   const [name, setName] = useState("");
-  const [projectId, setProjectId] = useState<string | null>(projects[0]?.id ?? null);
+  /** `undefined` until one is chosen: the projects may still be on their way, and their first one is the default. */
+  const [chosen, setChosen] = useState<string | null>();
+  const projectId = chosen === undefined ? (projects[0]?.id ?? null) : chosen;
   const creating = useAction(async () => {
     const { id } = await boardCalls.create(workspaceId, { name: name.trim(), projectId, panels: [] });
     route(`/w/${workspaceId}/boards/${id}`);
@@ -153,13 +155,7 @@ function NewBoard({ workspaceId, projects, onClose }: NewBoardProps) {
           if (name.trim() !== "") void creating.run();
         }}
       >
-        <NewBoardFields
-          name={name}
-          onName={setName}
-          projectId={projectId}
-          onProject={setProjectId}
-          projects={projects}
-        />
+        <NewBoardFields name={name} onName={setName} projectId={projectId} onProject={setChosen} projects={projects} />
         <Problem failure={creating.failure} />
         <Row>
           <Button type="submit" look="primary" busy={creating.busy} disabled={name.trim() === ""}>
