@@ -102,6 +102,26 @@ describe("the console's shell", () => {
     await context.close();
   });
 
+  it("says by how much the clock of the device is wrong, until it is right", async () => {
+    const account = await register(console.server.url);
+    const context = await console.open({ as: account });
+    const page = await context.newPage();
+    const said = (words: string) =>
+      page.getByRole("status").filter({ hasText: `The clock of this device is ${words}` });
+    await page.clock.setFixedTime(Date.now() + 26 * 3_600_000);
+    await page.goto("/");
+    await said("1 day ahead of the service.").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.clock.setFixedTime(Date.now() - 3 * 3_600_000);
+    await page.reload();
+    await said("3 hours behind the service.").waitFor();
+    await page.clock.setFixedTime(Date.now());
+    await page.reload();
+    await page.getByRole("link", { name: "Send the first entry" }).waitFor();
+    expect(await said("").count()).toBe(0);
+    await context.close();
+  });
+
   it("keeps the workspace on pages that belong to none, and opens its pages by keys", async () => {
     const account = await register(console.server.url);
     const context = await console.open({ as: account });

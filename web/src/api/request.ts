@@ -1,6 +1,7 @@
 import { takeEarly } from "./early-calls.ts";
 import { callOf, exchange } from "./exchange.ts";
 import { ApiFailure, type FailureDetail, type LimitState, UNEXPECTED, unreachable } from "./failure.ts";
+import { noteServiceTime } from "./service-clock.ts";
 
 export interface RequestOptions {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -30,6 +31,7 @@ interface Envelope {
   success: boolean;
   data: unknown;
   error: { code: string; message: string; details?: FailureDetail[] } | null;
+  meta?: { timestamp: string };
 }
 
 /**
@@ -49,6 +51,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   }
   const limit = limitOf(response.headers);
   const envelope = envelopeOf(text);
+  if (envelope?.meta !== undefined) noteServiceTime(envelope.meta.timestamp);
   if (envelope?.success) {
     // SAFETY: the caller names the shape that the API documents for this path.
     return { data: envelope.data as T, status: response.status, limit, headers: response.headers };

@@ -16,6 +16,7 @@ import {
 } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
+import { clockAhead } from "../api/service-clock.ts";
 import { askToLeave } from "../lib/leaving.ts";
 import { shownWorkspace } from "../model/shown-workspace.ts";
 import { workspaces } from "../model/workspaces.ts";
@@ -32,7 +33,10 @@ import css from "./shell.module.css";
 import { type GoKey, useGoKeys } from "./shortcuts/go-keys.ts";
 import { shortcutsOn } from "./shortcuts/shortcuts.ts";
 import { AppearanceMenu, appearanceItems } from "./theme.tsx";
+import { lazyModule, useLazy } from "./use-lazy.ts";
 import { useMedia } from "./use-media.ts";
+
+const CLOCK = lazyModule(() => import("./clock-notice.tsx"));
 
 /** Windows in which the bar has a menu for what belongs to no workspace. The style sheet has the same width. */
 const PHONE = "(width < 600px)";
@@ -43,6 +47,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const workspaceId = shownWorkspace(path);
   const isSignedIn = Boolean(user.value);
   const isPhone = useMedia(PHONE);
+  const clock = useLazy(CLOCK, clockAhead.value !== 0);
   return (
     <div class={css.frame} data-rail={isSignedIn}>
       <a class={css.skip} href="#main">
@@ -61,6 +66,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </header>
       <div class={css.page}>
         <PendingSignOutNotice />
+        {clock === null ? null : <clock.ClockNotice />}
         <main class={css.main} id="main" tabIndex={-1}>
           {children}
         </main>
