@@ -119,8 +119,9 @@ describe("limits", () => {
     expect(asked).toBe(before);
     // Also what no poll has shown is not overwritten without a word.
     const path = `/workspaces/${account.workspaceId}/rate-limits`;
-    const body = { default: { limit: 66 }, rules: [] };
-    await call(url, path, { ...asUser(account), method: "PUT", body });
+    const setByOther = (rest: number) =>
+      call(url, path, { ...asUser(account), method: "PUT", body: { default: { limit: rest }, rules: [] } });
+    await setByOther(66);
     const limit = async () =>
       (await call<{ default: { limit: number } }>(url, path, asUser(account))).body.data.default.limit;
     await page.getByText("Custom limit").click();
@@ -128,14 +129,33 @@ describe("limits", () => {
     await requests.fill("55");
     const save = page.getByRole("button", { name: "Save limits" });
     await save.click();
-    await page.getByText("Another member changed the limits. Saving overwrites those changes.").waitFor();
+    const notice = page.getByText("Another member changed the limits. Saving overwrites those changes.");
+    await notice.waitFor();
     expect([await limit(), await requests.inputValue()]).toEqual([66, "55"]);
     await save.click();
     await page.getByText("Limits saved.").waitFor();
     expect(await limit()).toBe(55);
+    await requests.fill("44");
+    await setByOther(66);
     const again = page.waitForRequest("**/rate-limits");
     await turn(page, false);
     await again;
+    await notice.waitFor();
+    await turn(page, true);
+    // A change of which the page said so and that was taken back leaves nothing to say.
+    await setByOther(55);
+    await save.click();
+    await expect.poll(limit).toBe(44);
+    await setByOther(66);
+    const reset = async (): Promise<void> => {
+      await page.getByRole("button", { name: "Reset to preset" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
+    };
+    await reset();
+    await notice.waitFor();
+    expect(await limit()).toBe(66);
+    await reset();
+    await page.getByText("Limits reset.").waitFor();
     await page.context().close();
   });
 

@@ -41,14 +41,20 @@ interface LimitEditorProps {
 export function LimitEditor({ path, current, base, draft, describedBy, onDraft, onLoaded, onSaved }: LimitEditorProps) {
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [isResetting, setResetting] = useState(false);
+  /**
+   * Loads the limits before a change, because the API has no versions of them.
+   * @returns whether another tab or member has saved what this page has not shown; it shows it now, instead of the change
+   */
+  const hasUnseen = async (): Promise<boolean> => {
+    const now = (await authorized<RateLimits>(path)).data;
+    onLoaded(now);
+    // What the draft started from has been seen, and has no notice that would explain why nothing was saved.
+    return !isSame(current, now) && !isSame(base, now);
+  };
   const saving = useAction(async () => {
     const found = draftErrorsOf(draft);
     setFaults(found);
-    if (found.size > 0) return;
-    // The API has no versions of limits. What another tab or member has saved meanwhile is shown before it is overwritten.
-    const now = (await authorized<RateLimits>(path)).data;
-    onLoaded(now);
-    if (!isSame(current, now)) return;
+    if (found.size > 0 || (await hasUnseen())) return;
     onSaved((await authorized<RateLimits>(path, { method: "PUT", body: configurationOf(draft) })).data);
     toast("Limits saved.");
   });
@@ -162,6 +168,10 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
           title="Reset to preset?"
           action="Reset"
           onConfirm={async () => {
+            if (await hasUnseen()) {
+              setResetting(false);
+              return;
+            }
             onSaved((await authorized<RateLimits>(path, { method: "DELETE" })).data);
             setResetting(false);
             toast("Limits reset.");
