@@ -251,7 +251,7 @@ describe("19.4: boards", () => {
     expect(asked.splice(0)).toEqual([expect.any(Array), "* | facets 1", one]);
     // They are listed once, and what they changed is asked for once for all drawings.
     const listed = page.getByRole("list", { name: "Releases of the board" });
-    await listed.getByText(/ferry 2\.0\.0 .*pool 20 \u2192 5$/).waitFor();
+    await listed.getByText(/ferry 2\.0\.0 .*pool\u00a020\u00a0\u2192\u00a05$/).waitFor();
     expect(await page.getByText(/ferry 2\.0\.0 \d/).count()).toBe(1);
     expect(ofChanges).toEqual([expect.any(Array)]);
     expect(await axeFaults(page)).toEqual([]);

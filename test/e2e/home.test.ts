@@ -224,7 +224,7 @@ describe("the overview of a workspace", () => {
     const mark = errors.getByRole("toolbar", { name: "Releases" }).getByRole("button");
     await mark.focus();
     // Its tooltip and its box list them in one order, what changed a setting first, each with its sign.
-    const told = /^\u25c6 2\.0, .*: pool 20 \u2192 5\s*\u25cf mailer 7\.1, /;
+    const told = /^\u25c6 2\.0, .*: pool\u00a020\u00a0\u2192\u00a05\s*\u25cf mailer 7\.1, /;
     await expect.poll(() => mark.getAttribute("data-tooltip")).toMatch(told);
     await page.keyboard.press("Enter");
     const box = page.getByRole("dialog", { name: "Releases" });

@@ -1,11 +1,9 @@
 import { ZoomIn } from "lucide";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { axisTime } from "../lib/axis-time.ts";
 import { cellText } from "../lib/cell-text.ts";
 import { scaleMark } from "../lib/scale-mark.ts";
 import { visible } from "../lib/visible.ts";
-import { offsetAt } from "../lib/wall-time.ts";
-import { timeFormat, zone } from "../lib/zone.ts";
+import { timeFormat } from "../lib/zone.ts";
 import type { PanelKind } from "../model/boards.ts";
 import { Button } from "../ui/button.tsx";
 import { useSize } from "../ui/use-size.ts";
@@ -19,7 +17,7 @@ import { Readout, readoutOf, readoutText } from "./readout.tsx";
 import type { DrawnReleases } from "./releases.ts";
 import { releaseNames } from "./releases.ts";
 import { firstOf, lastOf, type Selection, type Span, useSelection } from "./selection.ts";
-import { ticksOf } from "./ticks.ts";
+import { TimeAxis } from "./time-axis.tsx";
 import { toneClass } from "./tones.ts";
 
 /** What is drawn over values in time, and done with their times. */
@@ -99,7 +97,6 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
   const marked = overlay?.releases;
   const releases = marked?.releases.filter((release) => release.at >= from && release.at < to) ?? [];
   const said = releases.length === 0 ? label : `${label}; releases: ${releaseNames(releases)}`;
-  const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
   const pointed = dragged ?? (hovered === null || hovered >= spans ? null : { anchor: hovered, at: hovered });
   const highlighted = pointed ?? selection;
   const told = pointed ?? (hasFocus ? selection : null);
@@ -188,12 +185,8 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
             />
           )}
         </div>
-        <div class={css.times} aria-hidden="true">
-          {times.map((time) => (
-            <span key={time} data-edge={edgeAt(placeOf(time))} style={{ left: `${placeOf(time)}%` }}>
-              {axisTime(time, stepMs)}
-            </span>
-          ))}
+        <div class={css.times}>
+          <TimeAxis from={from} to={to} width={width} />
         </div>
       </div>
       <figcaption class={css.caption}>
@@ -211,14 +204,6 @@ export function OverTime({ chart, kind, overlay, choice, onChoice }: OverTimePro
       </figcaption>
     </figure>
   );
-}
-
-/** Percent from an edge within which a label that is centred below its tick would reach beyond it. */
-const EDGE = 2;
-
-/** The edge at which a label begins or ends at its tick. */
-function edgeAt(place: number): "start" | "end" | undefined {
-  return place < EDGE ? "start" : place > 100 - EDGE ? "end" : undefined;
 }
 
 /** How much of a colour is left where the range cuts a span. */

@@ -21,7 +21,7 @@ import {
 } from "../../../../web/src/charts/drawn.ts";
 import { spanOf } from "../../../../web/src/charts/selection.ts";
 import { groupWithout, nullName, shapeOf } from "../../../../web/src/charts/table-shape.ts";
-import { ticksOf } from "../../../../web/src/charts/ticks.ts";
+import { axisLabels, ticksOf } from "../../../../web/src/charts/ticks.ts";
 import { evenCeiling, niceCeiling } from "../../../../web/src/lib/bar-heights.ts";
 import { scaleMark } from "../../../../web/src/lib/scale-mark.ts";
 import { threadMs } from "../../../support/thread-time.ts";
@@ -439,7 +439,43 @@ describe("drawing", () => {
     );
     const noon = Date.UTC(2026, 10, 22, 12);
     const { times } = ticksOf(noon - 86_400_000 + 60_000, noon, 3_600_000);
-    expect(times.map((time) => new Date(time).getUTCHours())).toEqual([15, 19, 23, 3, 7]);
+    expect(times.map((time) => new Date(time).getUTCHours())).toEqual([15, 19, 23, 3, 7, 11]);
+  });
+
+  it("has no time below it that reaches beyond it or touches another", () => {
+    const from = fc.integer({ min: 0, max: 2e12 });
+    const width = fc.integer({ min: 0, max: 2000 });
+    fc.assert(
+      fc.property(from, fc.integer({ min: 1000, max: 365 * 86_400_000 }), width, (start, length, width) => {
+        let before = 0;
+        for (const { time, text, edge } of axisLabels(start, start + length, 0, width)) {
+          const [place, size] = [((time - start) / length) * width, 6.2 * text.length];
+          const left = place - (edge === undefined ? size / 2 : edge === "start" ? 0 : size);
+          expect(left).toBeGreaterThanOrEqual(before);
+          before = left + size;
+          expect(before).toBeLessThanOrEqual(width);
+        }
+      }),
+    );
+  });
+
+  it("has those times below it that have room, also one that is close to the end", () => {
+    const minute = 60_000;
+    const from = Date.UTC(2026, 10, 28, 6, 40);
+    const labels = (width: number, minutes = 270, end = "") =>
+      axisLabels(from, from + minutes * minute, 0, width, end).map(({ time, edge }) => [
+        new Date(time).getUTCHours(),
+        edge,
+      ]);
+    // The last of them is 10 minutes before the end.
+    const inside = [7, 8, 9, 10].map((hour) => [hour, undefined]);
+    expect(labels(620)).toEqual([...inside, [11, undefined]]);
+    expect(labels(400)).toEqual([...inside, [11, "end"]]);
+    expect(labels(400, 270, "now")).toEqual(inside);
+    expect(labels(620, 260, "now")).toEqual(inside);
+    // In little room, there is every second one; before the drawing is measured, there is none.
+    expect(labels(140).map(([hour]) => hour)).toEqual([7, 9, 11]);
+    expect(labels(0)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { barsOf, bucketsOf, edgesOf, highest } from "../../../../web/src/pages/explorer/histogram/bars.ts";
 import { fineMs, intervalFor, intervalMs } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
-import { layersOf } from "../../../../web/src/pages/explorer/histogram/layers.ts";
+import { endsWithin, layersOf } from "../../../../web/src/pages/explorer/histogram/layers.ts";
 
 const DAY = 86_400_000;
 /** Largest number of buckets in a response of the API. */
@@ -126,4 +126,24 @@ describe("the histogram", () => {
       [9001, 9901, 100, 200, null, 5700],
     ]);
   });
+});
+
+it("19: a text over the bars hides where a bar or one of its levels ends, or nothing", () => {
+  const none = { trace: 0, debug: 0, log: 0, info: 0, warn: 0, error: 0, fatal: 0 };
+  const bars = [
+    { start: 0, end: 50, count: 10, levels: { ...none, info: 5, error: 5 } },
+    { start: 50, end: 100, count: 0, levels: none },
+  ];
+  // A drawing of 100 pixels below 8, and of 100 beside 44: the bar ends at 8, its errors at 58.
+  const within = (start: number, end: number, top: number, bottom: number) =>
+    endsWithin(
+      bars,
+      { from: 0, to: 100 },
+      { width: 172, height: 130 },
+      { start: 44 + start, end: 44 + end, top, bottom },
+    );
+  expect(within(40, 60, 1, 15)).toBe(true);
+  expect(within(40, 60, 18, 32)).toBe(false);
+  expect(within(40, 60, 50, 64)).toBe(true);
+  expect(within(50, 100, 1, 64)).toBe(false);
 });

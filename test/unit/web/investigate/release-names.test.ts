@@ -5,6 +5,7 @@ import { zone } from "../../../../web/src/lib/zone.ts";
 import type { MemberChange, ReleaseChanges } from "../../../../web/src/pages/investigate/releases/release-changes.ts";
 import {
   changingFirst,
+  firstChange,
   markDescription,
   markLabel,
   markTooltip,
@@ -38,7 +39,7 @@ it("19: a mark shows what its release changed once that is known, and what a cli
   expect(lines(one, null)).toEqual(["Release payments 5.8.0", click]);
   expect(lines(one, [changed(TIMEOUT)])).toEqual([
     "Release payments 5.8.0",
-    "timeoutMs.nordpay 3000 \u2192 300",
+    "timeoutMs.nordpay\u00a03000\u00a0\u2192\u00a0300",
     click,
   ]);
   const many = Array.from({ length: 5 }, (_, n) => ({ name: `m${n}`, before: null, now: "x".repeat(99) }));
@@ -53,7 +54,7 @@ it("19: a mark shows what its release changed once that is known, and what a cli
     click,
   ]);
   expect(markDescription(one, null)).toBeUndefined();
-  expect(markDescription(one, [changed(TIMEOUT)])).toBe("timeoutMs.nordpay 3000 \u2192 300");
+  expect(markDescription(one, [changed(TIMEOUT)])).toBe("timeoutMs.nordpay\u00a03000\u00a0\u2192\u00a0300");
   expect(markDescription(one, [changed()])).toBe("No changed setting found");
   expect(markDescription(one, [{ previous: null, members: null }])).toBe("No version before it in the last 30 days");
 });
@@ -63,16 +64,16 @@ it("19: a mark of several releases shows the first change of each, those that ch
   const two = [release("5.8.0"), release("5.8.1")];
   expect(lines(two, null)).toEqual(["payments 5.8.0", "payments 5.8.1", click]);
   expect(lines(two, [changed(TIMEOUT, TIMEOUT), changed()])).toEqual([
-    "\u25c6 payments 5.8.0: timeoutMs.nordpay 3000 \u2192 300, 1 more",
+    "\u25c6 payments 5.8.0: timeoutMs.nordpay\u00a03000\u00a0\u2192\u00a0300, 1 more",
     "\u25cf payments 5.8.1",
     click,
   ]);
   expect(markDescription(two, [changed(TIMEOUT, TIMEOUT), changed()])).toMatch(
-    /^\u25c6 payments 5\.8\.0, .*: timeoutMs\.nordpay 3000 \u2192 300, 1 more; \u25cf payments 5\.8\.1, [^;]*$/,
+    /^\u25c6 payments 5\.8\.0, .*: timeoutMs\.nordpay\u00a03000\u00a0\u2192\u00a0300, 1 more; \u25cf payments 5\.8\.1, [^;]*$/,
   );
   // The culprit comes before an innocent release, and is not among those that are only counted.
   expect(lines(two, [changed(), changed(TIMEOUT)])).toEqual([
-    "\u25c6 payments 5.8.1: timeoutMs.nordpay 3000 \u2192 300",
+    "\u25c6 payments 5.8.1: timeoutMs.nordpay\u00a03000\u00a0\u2192\u00a0300",
     "\u25cf payments 5.8.0",
     click,
   ]);
@@ -80,7 +81,7 @@ it("19: a mark of several releases shows the first change of each, those that ch
   expect(lines(six, null).slice(3)).toEqual(["payments 1.3", "2 more", click]);
   const last = six.map((_, n) => changed(...(n === 5 ? [TIMEOUT] : [])));
   expect(lines(six, last).slice(0, 2)).toEqual([
-    "\u25c6 payments 1.5: timeoutMs.nordpay 3000 \u2192 300",
+    "\u25c6 payments 1.5: timeoutMs.nordpay\u00a03000\u00a0\u2192\u00a0300",
     "\u25cf payments 1.0",
   ]);
   // The box lists them in the same order, and the label names those that changed a setting.
@@ -109,4 +110,13 @@ it("19: a chart lists its newest releases with their times, with the day if they
   expect(names).toHaveLength(8);
   expect(names[0]).toMatch(/^payments 1\.2 .*27.*16:23$/);
   expect(names.at(-1)).toMatch(/^payments 1\.9 .*28.*10:23$/);
+});
+
+it("19: an old value, an arrow and a new value are in one line, unless they are too long for it", () => {
+  const NBSP = "\u00a0";
+  const text = (name: string, before: string, now: string) => firstChange(changed({ name, before, now }));
+  const values = `3000${NBSP}\u2192${NBSP}300`;
+  expect(text("timeoutMs.nordpay", "3000", "300")).toBe(`timeoutMs.nordpay${NBSP}${values}`);
+  expect(text("n".repeat(30), "3000", "300")).toBe(`${"n".repeat(30)} ${values}`);
+  expect(text("n", "b".repeat(40), "300")).toBe(`n ${"b".repeat(40)} \u2192 300`);
 });

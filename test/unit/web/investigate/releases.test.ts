@@ -184,14 +184,21 @@ describe("19: releases in a span", () => {
 describe("19: labels beside the marks of releases", () => {
   const release = (version: string, at: number): Release => ({ service: null, version, at, previous: null });
   const place = { from: 0, to: 1000, width: 1000, inset: { top: 0, bottom: 0, left: 0, right: 0 } };
-  /** Labels of 50 pixels beside the releases whose versions are not `-`. */
-  const labels = (...releases: Release[]) => {
+  /** Labels of 50 pixels, and of 60 with a sign, beside the releases whose versions are not `-`. */
+  const labelsIn = (isFree: () => boolean, ...releases: Release[]) => {
     const groups = placedGroups(releases, place);
-    const textOf = ({ releases: each }: ReleaseGroup) => each.map(({ version }) => version.replace("-", "")).join("");
-    return labelsBeside(groups, textOf, () => 50, { from: 0, to: 1000 }).map((label) =>
-      label?.isBelow === true ? `below ${label.left}` : (label?.left ?? null),
+    const labelOf = ({ places, releases: each }: ReleaseGroup) => {
+      const named = each.findIndex(({ version }) => version !== "-");
+      const text = each.map(({ version }) => version.replace("-", "")).join("");
+      return named < 0 ? null : { text, line: places[named] ?? 0 };
+    };
+    const signed = { start: (text: string) => `\u25c6 ${text}`, end: (text: string) => `${text} \u25c6` };
+    const widthOf = (text: string) => (text.includes("\u25c6") ? 60 : 50);
+    return labelsBeside(groups, labelOf, widthOf, { from: 0, to: 1000, isFree }).map((label) =>
+      label === null || label.sign === null ? (label?.left ?? null) : `${signed[label.sign](label.text)} ${label.left}`,
     );
   };
+  const labels = (...releases: Release[]) => labelsIn(() => true, ...releases);
 
   it("are after the sign and its lines, or before them where the next sign or the end is close", () => {
     expect(labels(release("a", 100))).toEqual([112]);
@@ -203,16 +210,40 @@ describe("19: labels beside the marks of releases", () => {
   });
 
   it("overlap neither each other nor a sign: without room they are below the signs, and without room there, there is none", () => {
-    expect(labels(release("a", 40), release("-", 80))).toEqual(["below 44", null]);
+    expect(labels(release("a", 40), release("-", 80))).toEqual(["\u25c6 a 41", null]);
     expect(labels(release("-", 100), release("a", 178), release("-", 200))).toEqual([null, 116, null]);
-    expect(labels(release("a", 100), release("b", 180), release("-", 200))).toEqual([112, "below 126", null]);
+    expect(labels(release("a", 100), release("b", 180), release("-", 200))).toEqual([112, "b \u25c6 119", null]);
     expect(labels(release("a", 30), release("b", 50), release("c", 70), release("-", 90))).toEqual([
-      "below 34",
+      "\u25c6 a 31",
       null,
       null,
       null,
     ]);
-    expect(labels(release("-", 930), release("a", 970))).toEqual([null, "below 916"]);
+    expect(labels(release("-", 930), release("a", 970))).toEqual([null, "a \u25c6 909"]);
     expect(labels(release("a", 1000))).toEqual([]);
+  });
+
+  it("have their sign beside their own line, over that of another release in their group", () => {
+    expect(labels(release("-", 140), release("-", 200), release("a", 210), release("-", 230))).toEqual([
+      null,
+      "a \u25c6 149",
+      null,
+    ]);
+  });
+
+  it("hide nothing of the drawing: where all of it has something, they are over it without a background, or not there", () => {
+    expect(labelsIn(() => false, release("a", 100))).toEqual([112]);
+    expect(labelsIn(() => false, release("a", 40), release("-", 80))).toEqual([null, null]);
+    const groups = placedGroups([release("a", 100)], place);
+    const labelled = (isFree: (start: number, end: number, isBelow: boolean) => boolean) =>
+      labelsBeside(
+        groups,
+        () => ({ text: "a", line: 100 }),
+        () => 50,
+        { from: 0, to: 1000, isFree },
+      )[0];
+    expect(labelled(() => false)).toMatchObject({ sign: null, isOver: true });
+    expect(labelled((start) => start < 100)).toMatchObject({ left: 38, sign: null, isOver: false });
+    expect(labelled((start, _, isBelow) => isBelow && start < 100)).toMatchObject({ sign: "end", isOver: false });
   });
 });

@@ -1,11 +1,9 @@
 import { useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Release } from "../../charts/releases.ts";
-import { ticksOf } from "../../charts/ticks.ts";
-import { axisTime } from "../../lib/axis-time.ts";
+import { TimeAxis } from "../../charts/time-axis.tsx";
 import { visible } from "../../lib/visible.ts";
-import { offsetAt } from "../../lib/wall-time.ts";
-import { timeFormat, zone } from "../../lib/zone.ts";
+import { timeFormat } from "../../lib/zone.ts";
 import { ERRORS } from "../../model/types.ts";
 import { useSize } from "../../ui/use-size.ts";
 import { between } from "../explorer/view/range.ts";
@@ -85,7 +83,6 @@ function Plot({ bars, peak, releases, workspaceId }: PlotProps) {
   const { route } = useLocation();
   const from = bars[0]?.start ?? 0;
   const to = from + bars.length * BAR_MS;
-  const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
   return (
     <>
       <div class={css.plot} ref={host}>
@@ -101,14 +98,9 @@ function Plot({ bars, peak, releases, workspaceId }: PlotProps) {
           onCompare={(release) => route(comparison(workspaceId, release, releases))}
         />
       </div>
-      <p class={css.times} aria-hidden="true">
-        {times.map((time) => (
-          <span key={time} style={{ left: `${(100 * (time - from)) / (to - from)}%` }}>
-            {axisTime(time, stepMs)}
-          </span>
-        ))}
-        <span class={css.now}>now</span>
-      </p>
+      <div class={css.times}>
+        <TimeAxis from={from} to={to} width={width} end="now" />
+      </div>
     </>
   );
 }

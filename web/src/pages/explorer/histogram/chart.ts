@@ -8,7 +8,7 @@ import type { Level } from "../../../model/types.ts";
 import { colours } from "../../../ui/colours.ts";
 import { short } from "../view/format.ts";
 import { type Bar, type Edges, highest, PLOT } from "./bars.ts";
-import { layersOf } from "./layers.ts";
+import { ABOVE, AXIS, layersOf } from "./layers.ts";
 
 export interface ChartOptions {
   host: HTMLElement;
@@ -25,9 +25,6 @@ export interface ChartOptions {
   onBrush: (first: number, last: number) => void;
 }
 
-/** Pixels above the bars and of the times below them. */
-const ABOVE = 8;
-const AXIS = 22;
 /** Least pixels of pointer movement that count as a brush instead of a click. */
 const BRUSH_MIN = 4;
 

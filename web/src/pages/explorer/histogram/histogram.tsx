@@ -22,6 +22,7 @@ import { barSpan, entries, number } from "../view/format.ts";
 import { type Bar, barsOf, type Edges, edgesOf, levelsIn, PLOT, type ShownBars } from "./bars.ts";
 import { Canvas } from "./canvas.tsx";
 import css from "./histogram.module.css";
+import { endsWithin } from "./layers.ts";
 import { LevelMark } from "./level-mark.tsx";
 import { BarTable } from "./table.tsx";
 import type { Counted } from "./use-stats.ts";
@@ -138,7 +139,7 @@ export function Histogram(props: HistogramProps) {
         </div>
         <ReleaseMarks
           {...marked}
-          isLabelled
+          isFree={(box) => !endsWithin(bars, edges, { width, height }, box)}
           onShow={onShow}
           onZoom={onZoom}
           onCompare={comparing(onCompare, releases, searched)}

@@ -1,11 +1,9 @@
-import { useState } from "preact/hooks";
-import { ticksOf } from "../../../charts/ticks.ts";
-import { axisTime } from "../../../lib/axis-time.ts";
+import { useRef, useState } from "preact/hooks";
+import { TimeAxis } from "../../../charts/time-axis.tsx";
 import { niceCeiling } from "../../../lib/bar-heights.ts";
 import { scaleMark } from "../../../lib/scale-mark.ts";
 import { span } from "../../../lib/span-text.ts";
-import { offsetAt } from "../../../lib/wall-time.ts";
-import { zone } from "../../../lib/zone.ts";
+import { useSize } from "../../../ui/use-size.ts";
 import { number } from "../../explorer/view/format.ts";
 import type { Counts } from "./counts.ts";
 import css from "./overlay.module.css";
@@ -21,11 +19,12 @@ interface OverlayProps {
 /** The entries of two spans over time: bars now, a line before. Both begin at the left; the times below are those of now. */
 export function Overlay({ before, now }: OverlayProps) {
   const [hovered, setHovered] = useState<number | null>(null);
+  const canvas = useRef<HTMLDivElement>(null);
+  const { width } = useSize(canvas);
   const spans = Math.max(before.bins.spans, now.bins.spans);
   const peak = niceCeiling(Math.max(1, ...before.values, ...now.values));
   const y = (value: number): number => HEIGHT - (value / peak) * HEIGHT;
   const [from, to] = [now.bins.start, now.bins.start + spans * now.bins.binMs];
-  const { times, stepMs } = ticksOf(from, to, offsetAt(to, zone.value));
   const at = hovered === null || hovered >= spans ? null : hovered;
   // A span of time that is only in part in the counted one has fewer entries: the line would show a fall that is none.
   const points = before.values.map((value, index) => ({ value, index })).filter(({ index }) => !before.partial[index]);
@@ -47,6 +46,7 @@ export function Overlay({ before, now }: OverlayProps) {
           <span>0</span>
         </div>
         <div
+          ref={canvas}
           class={css.canvas}
           onPointerMove={({ currentTarget, clientX }) => {
             const { left, width } = currentTarget.getBoundingClientRect();
@@ -70,12 +70,8 @@ export function Overlay({ before, now }: OverlayProps) {
             <div class={css.cursor} style={{ left: `${(100 * at) / spans}%`, width: `${100 / spans}%` }} />
           )}
         </div>
-        <div class={css.times} aria-hidden="true">
-          {times.map((time) => (
-            <span key={time} style={{ left: `${(100 * (time - from)) / (to - from)}%` }}>
-              {axisTime(time, stepMs)}
-            </span>
-          ))}
+        <div class={css.times}>
+          <TimeAxis from={from} to={to} width={width} />
         </div>
       </div>
       <figcaption class={css.legend}>

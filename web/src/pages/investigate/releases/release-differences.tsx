@@ -1,6 +1,6 @@
 import { visible } from "../../../lib/visible.ts";
 import type { MemberChange, ReleaseChanges } from "./release-changes.ts";
-import { shortened, valueText } from "./release-names.ts";
+import { shortened, valueTexts } from "./release-names.ts";
 import css from "./release-popover.module.css";
 
 /** Members of a release that are listed. */
@@ -27,12 +27,12 @@ export function ReleaseDifferences({ changes }: { changes: ReleaseChanges | unde
   );
 }
 
-function Member({ member: { name, before, now } }: { member: MemberChange }) {
+function Member({ member }: { member: MemberChange }) {
+  const { before, now } = valueTexts(member);
   return (
     <li>
-      <code>{shortened(name)}</code> <span>{valueText(before)}</span>
-      {" \u2192 "}
-      <b>{valueText(now)}</b>
+      <code>{shortened(member.name)}</code> <span>{before}</span>
+      <b>{now}</b>
     </li>
   );
 }

@@ -1,8 +1,15 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import type { DrawnReleases, MarkPlace } from "../../../charts/releases.ts";
+import type { DrawnReleases, MarkPlace, ReleaseGroup } from "../../../charts/releases.ts";
 import { type Release, releaseNames } from "../../../charts/releases.ts";
 import { lazyModule, useLazy } from "../../../ui/use-lazy.ts";
-import { CHANGES_AT_ONCE, firstChangeOf, settledReleases, signsOf, useKnownChanges } from "./known-changes.ts";
+import {
+  CHANGES_AT_ONCE,
+  firstChangeOf,
+  type KnownChanges,
+  settledReleases,
+  signsOf,
+  useKnownChanges,
+} from "./known-changes.ts";
 import type { ReleaseChanges } from "./release-changes.ts";
 import css from "./release-marks.module.css";
 import { changingFirst, hasChanges, markDescription, markLabel, markTooltip, signOf } from "./release-names.ts";
@@ -23,8 +30,11 @@ export interface MarkedReleases extends ReleaseActs {
 }
 
 interface ReleaseMarksProps extends MarkedReleases, MarkPlace {
-  /** Whether names are beside the signs of those that changed a setting, where there is room. */
-  isLabelled?: boolean;
+  /**
+   * Names are beside the signs of those that changed a setting, where there is room: whether the background of a name would hide nothing
+   * of the drawing there, in pixels from its start and its top. Absent: there are no names.
+   */
+  isFree?: (box: Readonly<Record<"start" | "end" | "top" | "bottom", number>>) => boolean;
 }
 
 /** Returns the releases of a drawing with their marks. @param isListed whether they are listed below it */
@@ -41,7 +51,7 @@ export function drawnReleases(marked: MarkedReleases, isListed = true): DrawnRel
  * Releases that are close to each other share a sign, which is in the middle of them; each has a line at its own time. Those that came
  * with a changed setting have another sign and another line.
  */
-export function ReleaseMarks({ scope, releases, isLabelled = false, ...rest }: ReleaseMarksProps) {
+export function ReleaseMarks({ scope, releases, isFree, ...rest }: ReleaseMarksProps) {
   const { from, to, width, inset, ...acts } = rest;
   const { left, right, top, bottom } = inset;
   const id = useId();
@@ -67,9 +77,17 @@ export function ReleaseMarks({ scope, releases, isLabelled = false, ...rest }: R
   // An open box keeps its order, whatever is known later: what arrives moves no button under the pointer.
   const told = useMemo(() => toldOf && changingFirst(toldOf.releases, changesOf), [opened, toldNames, field]);
   const changes = useReleaseChanges(scope, told === undefined ? null : field, told?.slice(0, CHANGES_AT_ONCE) ?? []);
-  const labels = isLabelled
-    ? labelsBeside(groups, (group) => markLabel(group.releases, changesOf), labelWidth, { from: left, to: width })
-    : [];
+  const labels =
+    isFree === undefined
+      ? []
+      : labelsBeside(groups, (group) => lineLabel(group, changesOf), labelWidth, {
+          from: left,
+          to: width,
+          isFree: (start, end, isBelow) => {
+            const top = isBelow ? LABEL_TOP.below : LABEL_TOP.beside;
+            return isFree({ start, end, top, bottom: top + LABEL_HEIGHT });
+          },
+        });
   // Otherwise the popover would open without a click, and take the focus, when the release is in view again.
   const isGone = opened !== null && shown === undefined;
   useEffect(() => {
@@ -128,8 +146,13 @@ export function ReleaseMarks({ scope, releases, isLabelled = false, ...rest }: R
                 // The name of the sign has it.
                 <span
                   class={css.label}
-                  data-below={label.isBelow}
-                  style={{ left: `${label.left}px`, width: `${label.width}px` }}
+                  data-over={label.isOver}
+                  data-sign={label.sign}
+                  style={{
+                    left: `${label.left}px`,
+                    top: `${label.sign !== null ? LABEL_TOP.below : LABEL_TOP.beside}px`,
+                    width: `${label.width}px`,
+                  }}
                   aria-hidden="true"
                 >
                   {label.text}
@@ -191,6 +214,13 @@ function isDefined(changes: ReleaseChanges | undefined): changes is ReleaseChang
   return changes !== undefined;
 }
 
+/** Returns the label of a mark, with the place of the line of the release that it names; `null` for none. */
+function lineLabel({ place, places, releases }: ReleaseGroup, changesOf: KnownChanges) {
+  const text = markLabel(releases, changesOf);
+  const named = releases.findIndex((release) => hasChanges(changesOf(release)));
+  return text === "" ? null : { text, line: places[named] ?? place };
+}
+
 let measuring: CanvasRenderingContext2D | null | undefined;
 
 /** Returns the pixels of a label, with the space around its text: as in the style sheet. */
@@ -202,6 +232,9 @@ function labelWidth(text: string): number {
 }
 
 const LABEL_SPACE = 3;
+/** Pixels of a label, as in the style sheet, and of its top below that of the marks: beside a sign, or below the greatest one. */
+const LABEL_HEIGHT = 14;
+const LABEL_TOP = { beside: 1, below: 18 } as const;
 
 /** Pixels from an end of a drawing within which a box in the middle of a mark would reach beyond it. */
 const END = 240;

@@ -108,13 +108,29 @@ function changeTexts(changes: ReleaseChanges | undefined, most: number): string[
   return [...members.slice(0, most).map(changeText), ...further(members.length - most)];
 }
 
-/** `timeoutMs.nordpay 3000 → 300` */
-function changeText({ name, before, now }: MemberChange): string {
-  return `${shortened(name)} ${valueText(before)} \u2192 ${valueText(now)}`;
+/** `timeoutMs.nordpay 3000 → 300`, in one line, if it has room in most. */
+function changeText(change: MemberChange): string {
+  const { before, now } = valueTexts(change);
+  return unbroken(`${shortened(change.name)} ${before}${now}`);
+}
+
+/** The texts of the values of a member, with the arrow at the first: both are in one line, unless they are long. */
+export function valueTexts({ before, now }: MemberChange): { before: string; now: string } {
+  const texts = { before: `${valueText(before)} \u2192 `, now: valueText(now) };
+  return texts.before.length + texts.now.length <= UNBROKEN
+    ? { before: unbroken(texts.before), now: unbroken(texts.now) }
+    : texts;
+}
+
+/** Characters that have room in a line of most lists, also on a phone. */
+const UNBROKEN = 40;
+
+function unbroken(text: string): string {
+  return text.length <= UNBROKEN ? text.replaceAll(" ", "\u00a0") : text;
 }
 
 /** The text of a value of a member before or after a release. */
-export function valueText(value: string | null): string {
+function valueText(value: string | null): string {
   return value === null ? "none" : shortened(value);
 }
 

@@ -20,52 +20,73 @@ export interface MarkLabel {
   text: string;
   left: number;
   width: number;
-  isBelow: boolean;
+  /** Where it has the sign of its release, because it is below the signs: the end that is next to the line; `null` beside its sign. */
+  sign: "start" | "end" | null;
+  /** Whether it is over something drawn that its background would hide. */
+  isOver: boolean;
+}
+
+/** Where labels have room. */
+interface LabelRoom {
+  from: number;
+  to: number;
+  /** Whether the background of a label would hide nothing of what is drawn there. */
+  isFree: (start: number, end: number, isBelow: boolean) => boolean;
 }
 
 /** Pixels from the middle of a sign to its end: of one release, and of several, with their number. */
 const HALF = { one: 8, several: 10 } as const;
 /** Pixels between a sign or a line and a label, and between two labels, at least. */
 const APART = 4;
+/** Pixels from the middle of a line to a label that is next to it: half of the line. */
+const HALF_LINE = 1;
+/** Stands at the end of a text that is next to the line of its release, as in the style sheet. */
+const SIGN = "\u25c6";
 
 /**
  * Returns a label for each group: after its sign and its lines, or before them; where signs leave no room for it, below them, over the
- * lines of other groups. `null` without text, or without room there, too.
- * @param textOf empty for a group without a label
+ * lines of other releases and next to that of its own, with its sign there. `null` without text, or without room there, too.
+ * @param labelOf text, and place of the line of the release that it names; `null` for a group without a label
  * @param widthOf pixels of a text
  */
 export function labelsBeside(
   groups: readonly ReleaseGroup[],
-  textOf: (group: ReleaseGroup) => string,
+  labelOf: (group: ReleaseGroup) => { text: string; line: number } | null,
   widthOf: (text: string) => number,
-  room: { from: number; to: number },
+  { from, to, isFree }: LabelRoom,
 ): (MarkLabel | null)[] {
   const halves = groups.map(({ places }) => (places.length > 1 ? HALF.several : HALF.one));
   const starts = groups.map(({ place, places }, at) => Math.min(place - (halves[at] ?? 0), ...places));
   const ends = groups.map(({ place, places }, at) => Math.max(place + (halves[at] ?? 0), ...places));
-  let taken = room.from;
-  let takenBelow = room.from;
+  let taken = from;
+  let takenBelow = from;
   return groups.map((group, at) => {
-    const text = textOf(group);
+    const label = labelOf(group);
     const [start, end] = [starts[at] ?? 0, ends[at] ?? 0];
     const before = taken;
     taken = Math.max(taken, end);
-    if (text === "") return null;
+    if (label === null) return null;
+    const { text, line } = label;
     const width = Math.ceil(widthOf(text));
+    const widthBelow = Math.ceil(widthOf(`${text} ${SIGN}`));
     const next = starts[at + 1];
-    const limit = next === undefined ? room.to : next - APART;
-    if (end + APART + width <= limit) {
-      taken = end + APART + width;
-      return { text, left: end + APART, width, isBelow: false };
-    }
-    const left = start - APART - width;
-    if (left >= before + APART) return { text, left, width, isBelow: false };
-    // Beside its own lines only; before them, if possible: what a release causes is after them.
-    const [first, last] = [Math.min(...group.places), Math.max(...group.places)];
-    const places = [first - APART - width, last + APART];
-    const below = places.find((place) => place >= takenBelow && place + width <= room.to);
-    if (below === undefined) return null;
-    takenBelow = below + width + APART;
-    return { text, left: below, width, isBelow: true };
+    const limit = next === undefined ? to : next - APART;
+    const beside = [
+      ...(end + APART + width <= limit ? [end + APART] : []),
+      ...(start - APART - width >= before + APART ? [start - APART - width] : []),
+    ].map((left) => ({ text, left, width, sign: null, isOver: false }));
+    // Without a gap, in which the line of another release would be; before the line, if possible: what a release causes is after it.
+    const below = [
+      { sign: "end" as const, left: line - HALF_LINE - widthBelow },
+      { sign: "start" as const, left: line + HALF_LINE },
+    ]
+      .filter(({ left }) => left >= takenBelow && left + widthBelow <= to)
+      .map((each) => ({ ...each, text, width: widthBelow, isOver: false }));
+    const free = [...beside, ...below].find((each) => isFree(each.left, each.left + each.width, each.sign !== null));
+    const [first] = beside;
+    const chosen = free ?? (first === undefined ? null : { ...first, isOver: true });
+    if (chosen?.sign != null) takenBelow = chosen.left + widthBelow + APART;
+    else if (chosen !== null) taken = Math.max(taken, chosen.left + width);
+    return chosen;
   });
 }
