@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { may } from "../../../../../src/workspace/permissions.ts";
+import { failureOf } from "../../../api/failure.ts";
 import { useAction } from "../../../lib/action.ts";
 import { useLoad } from "../../../lib/load.ts";
 import { visible } from "../../../lib/visible.ts";
@@ -41,11 +42,13 @@ export function ViewsDialog({ workspaceId, projectId, projects, search, onClose 
     try {
       if (same) await viewCalls.change(workspaceId, same.id, body);
       else await viewCalls.create(workspaceId, { name: trimmed, ...body });
-      setName("");
-    } finally {
-      // A refusal is often due to what another tab has saved or deleted.
-      views.reload();
+    } catch (error) {
+      // Another tab has saved or deleted one. After an outage or a limit, the views would be refused as well.
+      if (["CONFLICT", "NOT_FOUND"].includes(failureOf(error).code)) views.reload();
+      throw error;
     }
+    setName("");
+    views.reload();
   });
   return (
     <Dialog title="Saved views" onClose={onClose}>
