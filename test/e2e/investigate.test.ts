@@ -194,7 +194,7 @@ describe("19.3: patterns of a query", () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     // The times of its first and its last entry, and none of a pattern that is gone.
     const clock = /^(?:[A-Z][a-z]+ \d+, )?\d\d:\d\d(?::\d\d)?$/;
-    expect(await gateway.getByRole("cell").getByText(clock).count()).toBe(2);
+    await expect.poll(() => gateway.getByRole("cell").getByText(clock).count()).toBe(2);
     expect(await table.getByRole("row").filter({ hasText: "Legacy cart" }).getByText(clock).count()).toBe(0);
     await choose(page.getByLabel("Order"), "New first");
     await table.getByRole("row").nth(1).filter({ hasText: "New" }).waitFor();
@@ -314,7 +314,10 @@ describe("19.3: two spans compared", () => {
     const offers = page.getByRole("listitem").filter({ hasText: /newer half|most errors/ });
     await offers.first().waitFor();
     await looksRight(page, () => offers.first().waitFor());
-    await offers.filter({ hasText: "newer half" }).getByRole("link").click();
+    await offers
+      .filter({ hasText: "the newer half of the time with entries, against the older half" })
+      .getByRole("link")
+      .click();
     await page.getByRole("img", { name: /^Entries over time: [1-9]\d+ now, [1-9]\d+ before$/ }).waitFor();
     expect(new URL(page.url()).searchParams.has("with")).toBe(false);
     // Nothing is before 1970, and what an address has and the page does not use is named.

@@ -1,4 +1,4 @@
-import { ApiFailure, unreachable } from "../../api/failure.ts";
+import { ApiFailure, UNEXPECTED, unreachable } from "../../api/failure.ts";
 import { accessToken } from "../../session/session.ts";
 import type { Sink } from "../explorer/actions/download.ts";
 import type { Times } from "../explorer/view/range.ts";
@@ -108,7 +108,7 @@ function failureIn(refusal: unknown, { status, headers }: Response): ApiFailure 
   const message = typeof error?.message === "string" ? error.message : `The service answered with status ${status}.`;
   const retryAfter = headers.get("Retry-After");
   return new ApiFailure(message, {
-    code: typeof error?.code === "string" ? error.code : "UNEXPECTED",
+    code: typeof error?.code === "string" ? error.code : UNEXPECTED,
     status,
     retryAfter: retryAfter === null ? null : Number(retryAfter),
   });

@@ -193,8 +193,8 @@ function NotCompared({ investigation, overview: { before, now } }: NotComparedPr
         <ul class={css.offers}>
           {half === null ? null : (
             <li>
-              <a href={link(half)}>{span(half.start, half.end)}</a>, the newer half of the entries’ time, with the older
-              half
+              <a href={link(half)}>{span(half.start, half.end)}</a>, the newer half of the time with entries, against
+              the older half
             </li>
           )}
           {peak === null ? null : (
