@@ -33,6 +33,24 @@ describe("B17: the audit page", () => {
     const changed = rows(page).filter({ hasText: "Settings changed" });
     await changed.getByText("retention in days: 30 → 12").waitFor();
     await changed.getByText(owner.email).waitFor();
+    await rows(page)
+      .filter({ hasText: "Signed in" })
+      .first()
+      .getByText(/^session fam_/)
+      .waitFor();
+    // In columns where there is room.
+    const places = () =>
+      rows(page).evaluateAll((items) =>
+        ["Actor", "When", "IP address", "Request"].map((name) => {
+          const names = items.flatMap((item) => [...item.querySelectorAll("dt")]);
+          const lefts = names.filter(({ textContent }) => textContent === name);
+          return new Set(lefts.map((each) => each.getBoundingClientRect().left)).size;
+        }),
+      );
+    const size = page.viewportSize();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await expect.poll(places).toEqual([1, 1, 1, 1]);
+    if (size !== null) await page.setViewportSize(size);
     const everything = await rows(page).count();
     await choose(page.getByLabel("Action"), "API keys");
     await expect.poll(() => rows(page).count()).toBe(1);

@@ -90,6 +90,14 @@ it("invites a guest, who accepts through the mail's link in another browser", as
   await page.keyboard.press("Enter");
   const copied = page.getByRole("button", { name: `Copied for ${guest.email}` });
   await copied.waitFor();
+  // It is as wide as before. Both are measured at once, because fonts may arrive between.
+  const widths = await page
+    .locator("button")
+    .evaluateAll((buttons) =>
+      buttons.flatMap((each) => (/^(Copied|Copy link)/.test(each.textContent ?? "") ? [each.clientWidth] : [])),
+    );
+  expect(widths).toHaveLength(2);
+  expect(widths[0]).toBe(widths[1]);
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
   const said = page.getByRole("status").filter({ hasText: "On the clipboard" });
   expect(await said.count()).toBe(1);

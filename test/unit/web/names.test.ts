@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { namesOf } from "../../../web/src/pages/settings/audit/names.ts";
-import { differences } from "../../../web/src/pages/settings/audit/words.ts";
+import { differences, kindBeside } from "../../../web/src/pages/settings/audit/words.ts";
 import { matching } from "../../../web/src/ui/palette/commands.ts";
 
 const ITEM = {
@@ -25,6 +25,14 @@ describe("names of the audit", () => {
     const names = namesOf(items);
     expect(names.get("key_1")).toBe("nightly import");
     expect(names.get("key_2")).toBe("web");
+  });
+
+  it("give way to the kind of the target where neither they nor the action say it", () => {
+    expect(kindBeside("session.start", "fam_1")).toBe("session");
+    expect(kindBeside("agent.call", "grant_1")).toBe("grant");
+    expect(kindBeside("key.revoke", "key_1")).toBe(null);
+    expect(kindBeside("invitation.revoke", "inv_1")).toBe(null);
+    expect(kindBeside("cup.create", "cup_1")).toBe(null);
   });
 });
 

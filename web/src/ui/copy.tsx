@@ -1,6 +1,8 @@
 import { Check, Copy as CopyShape } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
+import css from "./copy.module.css";
+import { Icon } from "./icon.tsx";
 import { toast } from "./toasts.tsx";
 
 /** Milliseconds for which the button shows "Copied": at least, and at most while it has the pointer or the focus. */
@@ -33,17 +35,28 @@ export function Copy({ text, label = "Copy", of, onCopied }: CopyProps) {
     <>
       <Button
         small
-        icon={isCopied ? Check : CopyShape}
         {...left}
         onClick={async ({ currentTarget }) => {
           if (await copy(text, currentTarget)) onCopied?.();
         }}
       >
-        {isCopied ? "Copied" : label}
+        <CopyWords isCopied={isCopied} label={label} />
         {of === undefined ? null : <span class="visually-hidden"> {of}</span>}
       </Button>
       <CopiedStatus isCopied={isCopied} />
     </>
+  );
+}
+
+/** The words of a button that copies, as wide before as after it. */
+export function CopyWords({ isCopied, label }: { isCopied: boolean; label: string }) {
+  return (
+    <span class={css.words} data-other={isCopied ? label : "Copied"}>
+      <span class={css.shown}>
+        <Icon shape={isCopied ? Check : CopyShape} />
+        {isCopied ? "Copied" : label}
+      </span>
+    </span>
   );
 }
 

@@ -1,10 +1,17 @@
 import type { ComponentChildren } from "preact";
 import css from "./items.module.css";
 
+interface ItemsProps {
+  label: string;
+  /** Whether each item has the same four facts, of which the third may be missing: in columns, in a container with room for them. */
+  inColumns?: boolean;
+  children: ComponentChildren;
+}
+
 /** A list of items with a title, facts and buttons. */
-export function Items({ label, children }: { label: string; children: ComponentChildren }) {
+export function Items({ label, inColumns = false, children }: ItemsProps) {
   return (
-    <ul class={css.items} aria-label={label}>
+    <ul class={inColumns ? `${css.items} ${css.columns}` : css.items} aria-label={label}>
       {children}
     </ul>
   );

@@ -5,7 +5,7 @@ import { clientIpText } from "../../../ui/client-ip.ts";
 import { Item, Items } from "../../../ui/items.tsx";
 import { Time } from "../../../ui/time.tsx";
 import css from "./audit.module.css";
-import { actionInWords, differences } from "./words.ts";
+import { actionInWords, differences, kindBeside } from "./words.ts";
 
 interface AuditListProps {
   items: readonly AuditItem[];
@@ -15,31 +15,33 @@ interface AuditListProps {
 
 export function AuditList({ items, names }: AuditListProps) {
   return (
-    <Items label="Audit, newest first">
-      {items.map((item) => (
-        <Item
-          key={item.id}
-          title={
-            <>
-              {actionInWords(item.action)} <Target item={item} name={names.get(item.target)} />
-            </>
-          }
-          facts={[
-            ["Actor", whoDid(item)],
-            ["When", <Time key="at" at={item.at} />],
-            item.address === null ? null : ["IP address", clientIpText(item.address)],
-            [
-              "Request",
-              <code key="request" class={css.id}>
-                {item.requestId}
-              </code>,
-            ],
-          ]}
-        >
-          <Changes item={item} shownName={item.targetEmail ?? names.get(item.target)} />
-        </Item>
-      ))}
-    </Items>
+    <div class={css.list}>
+      <Items label="Audit, newest first" inColumns>
+        {items.map((item) => (
+          <Item
+            key={item.id}
+            title={
+              <>
+                {actionInWords(item.action)} <Target item={item} name={names.get(item.target)} />
+              </>
+            }
+            facts={[
+              ["Actor", whoDid(item)],
+              ["When", <Time key="at" at={item.at} />],
+              item.address === null ? null : ["IP address", clientIpText(item.address)],
+              [
+                "Request",
+                <code key="request" class={css.id}>
+                  {item.requestId}
+                </code>,
+              ],
+            ]}
+          >
+            <Changes item={item} shownName={item.targetEmail ?? names.get(item.target)} />
+          </Item>
+        ))}
+      </Items>
+    </div>
   );
 }
 
@@ -48,11 +50,11 @@ function whoDid({ actor, actorEmail }: AuditItem): string {
   return actorEmail ?? actor;
 }
 
-function Target({ item: { target, targetEmail }, name }: { item: AuditItem; name: string | undefined }) {
-  const shown = targetEmail ?? name;
+function Target({ item: { action, target, targetEmail }, name }: { item: AuditItem; name: string | undefined }) {
+  const shown = targetEmail ?? name ?? kindBeside(action, target);
   return (
     <span class={css.target}>
-      {shown === undefined ? null : `${visible(shown)} `}
+      {shown === null ? null : `${visible(shown)} `}
       <code class={css.id}>{target}</code>
     </span>
   );

@@ -61,6 +61,29 @@ export function actionInWords(action: string): string {
   return AUDIT_ACTIONS.some((known) => known === action) ? WORDS[action as AuditAction] : action;
 }
 
+/** What the IDs with a prefix identify. */
+const KINDS: Readonly<Record<string, string>> = {
+  usr: "user",
+  key: "API key",
+  inv: "invitation",
+  proj: "project",
+  ws: "workspace",
+  fam: "session",
+  view: "view",
+  board: "board",
+  dest: "destination",
+  dlv: "delivery",
+  alert: "alert",
+  grant: "grant",
+};
+
+/** What a target without a name is; `null` if the label of its action says it. */
+export function kindBeside(action: string, target: string): string | null {
+  const kind = KINDS[target.slice(0, target.indexOf("_"))] ?? null;
+  const isSaid = kind !== null && actionInWords(action).toLowerCase().includes(kind.toLowerCase());
+  return isSaid ? null : kind;
+}
+
 export interface Choice {
   value: string;
   label: string;

@@ -1,8 +1,7 @@
-import { Check, Copy } from "lucide";
 import type { ButtonHTMLAttributes } from "preact";
 import type { Invitation } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
-import { CopiedStatus, useCopied } from "../../../ui/copy.tsx";
+import { CopiedStatus, CopyWords, useCopied } from "../../../ui/copy.tsx";
 import type { KeptLinks } from "./kept-links.ts";
 
 type Renewal = Pick<ButtonHTMLAttributes<HTMLButtonElement>, "disabled" | "title" | "onClick"> & {
@@ -38,14 +37,13 @@ export function LinkButton({ invitation: { id }, kept, of, renewal }: LinkButton
         disabled={renewal === undefined && link === undefined}
         {...against}
         {...left}
-        {...(link !== undefined && { icon: isSaid ? Check : Copy })}
         aria-disabled={isNew ? isRenewing : link === undefined}
         onClick={(event) => {
           if (link !== undefined) void copy(link, event.currentTarget);
           else if (isNew) onClick?.(event);
         }}
       >
-        {isSaid ? "Copied" : isNew ? "New link" : "Copy link"}
+        {link !== undefined ? <CopyWords isCopied={isSaid} label="Copy link" /> : isNew ? "New link" : "Copy link"}
         <span class="visually-hidden"> {of}</span>
       </Button>
       <CopiedStatus isCopied={isSaid} />
