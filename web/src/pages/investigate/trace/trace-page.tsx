@@ -159,7 +159,7 @@ function Shown({ workspaceId, trace, waterfall, entries }: ShownProps) {
         )}
         <p class={css.hint}>
           A bar is as long as its entry states, up to the time of that entry or from the start it states. Without a
-          duration it reaches from the first to the last entry; ◆ is a single moment.
+          duration it reaches from the first to the last entry; ◆ is a moment.
         </p>
       </div>
       {selected === null ? null : (
