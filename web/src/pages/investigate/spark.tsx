@@ -1,7 +1,7 @@
+import tones from "../../charts/tones.module.css";
 import css from "./spark.module.css";
-import tones from "./tones.module.css";
 
-/** Class of `tones.module.css`. */
+/** Class of `charts/tones.module.css`. */
 type Tone = keyof typeof tones;
 
 interface SparkProps {

@@ -1,5 +1,6 @@
 import { ChevronDown, ChevronRight } from "lucide";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import tones from "../../../charts/tones.module.css";
 import { visible } from "../../../lib/visible.ts";
 import type { Level } from "../../../model/types.ts";
 import { density, ROW_HEIGHTS } from "../../../ui/density.ts";
@@ -7,7 +8,6 @@ import { Icon } from "../../../ui/icon.tsx";
 import { useMedia } from "../../../ui/use-media.ts";
 import { lengthText } from "../length-text.ts";
 import { moreSevere } from "../more-severe.ts";
-import tones from "../tones.module.css";
 import type { Span } from "./spans.ts";
 import css from "./timeline.module.css";
 import { useWindow } from "./use-window.ts";
