@@ -184,7 +184,7 @@ describe("19: releases in a span", () => {
 describe("19: labels beside the marks of releases", () => {
   const release = (version: string, at: number): Release => ({ service: null, version, at, previous: null });
   const place = { from: 0, to: 1000, width: 1000, inset: { top: 0, bottom: 0, left: 0, right: 0 } };
-  /** Labels of 50 pixels, and of 60 with a sign, beside the releases whose versions are not `-`. */
+  /** Labels of 50 pixels, and of 62 with a leader, beside the releases whose versions are not `-`. */
   const labelsIn = (isFree: () => boolean, ...releases: Release[]) => {
     const groups = placedGroups(releases, place);
     const labelOf = ({ places, releases: each }: ReleaseGroup) => {
@@ -192,10 +192,12 @@ describe("19: labels beside the marks of releases", () => {
       const text = each.map(({ version }) => version.replace("-", "")).join("");
       return named < 0 ? null : { text, line: places[named] ?? 0 };
     };
-    const signed = { start: (text: string) => `\u25c6 ${text}`, end: (text: string) => `${text} \u25c6` };
-    const widthOf = (text: string) => (text.includes("\u25c6") ? 60 : 50);
-    return labelsBeside(groups, labelOf, widthOf, { from: 0, to: 1000, isFree }).map((label) =>
-      label === null || label.sign === null ? (label?.left ?? null) : `${signed[label.sign](label.text)} ${label.left}`,
+    const led = { start: (text: string) => `\u2013${text}`, end: (text: string) => `${text}\u2013` };
+    const room = { from: 0, to: 1000, isFree };
+    return labelsBeside(groups, labelOf, () => 50, room).map((label) =>
+      label === null || label.leader === null
+        ? (label?.left ?? null)
+        : `${led[label.leader](label.text)} ${label.left}`,
     );
   };
   const labels = (...releases: Release[]) => labelsIn(() => true, ...releases);
@@ -210,23 +212,23 @@ describe("19: labels beside the marks of releases", () => {
   });
 
   it("overlap neither each other nor a sign: without room they are below the signs, and without room there, there is none", () => {
-    expect(labels(release("a", 40), release("-", 80))).toEqual(["\u25c6 a 41", null]);
+    expect(labels(release("a", 40), release("-", 80))).toEqual(["\u2013a 41", null]);
     expect(labels(release("-", 100), release("a", 178), release("-", 200))).toEqual([null, 116, null]);
-    expect(labels(release("a", 100), release("b", 180), release("-", 200))).toEqual([112, "b \u25c6 119", null]);
+    expect(labels(release("a", 100), release("b", 180), release("-", 200))).toEqual([112, "b\u2013 117", null]);
     expect(labels(release("a", 30), release("b", 50), release("c", 70), release("-", 90))).toEqual([
-      "\u25c6 a 31",
+      "\u2013a 31",
       null,
       null,
       null,
     ]);
-    expect(labels(release("-", 930), release("a", 970))).toEqual([null, "a \u25c6 909"]);
+    expect(labels(release("-", 930), release("a", 970))).toEqual([null, "a\u2013 907"]);
     expect(labels(release("a", 1000))).toEqual([]);
   });
 
-  it("have their sign beside their own line, over that of another release in their group", () => {
+  it("have a leader to their own line, over that of another release in their group", () => {
     expect(labels(release("-", 140), release("-", 200), release("a", 210), release("-", 230))).toEqual([
       null,
-      "a \u25c6 149",
+      "a\u2013 147",
       null,
     ]);
   });
@@ -242,8 +244,8 @@ describe("19: labels beside the marks of releases", () => {
         () => 50,
         { from: 0, to: 1000, isFree },
       )[0];
-    expect(labelled(() => false)).toMatchObject({ sign: null, isOver: true });
-    expect(labelled((start) => start < 100)).toMatchObject({ left: 38, sign: null, isOver: false });
-    expect(labelled((start, _, isBelow) => isBelow && start < 100)).toMatchObject({ sign: "end", isOver: false });
+    expect(labelled(() => false)).toMatchObject({ leader: null, isOver: true });
+    expect(labelled((start) => start < 100)).toMatchObject({ left: 38, leader: null, isOver: false });
+    expect(labelled((start, _, isBelow) => isBelow && start < 100)).toMatchObject({ leader: "end", isOver: false });
   });
 });

@@ -147,10 +147,10 @@ export function ReleaseMarks({ scope, releases, isFree, ...rest }: ReleaseMarksP
                 <span
                   class={css.label}
                   data-over={label.isOver}
-                  data-sign={label.sign}
+                  data-leader={label.leader}
                   style={{
                     left: `${label.left}px`,
-                    top: `${label.sign !== null ? LABEL_TOP.below : LABEL_TOP.beside}px`,
+                    top: `${label.leader !== null ? LABEL_TOP.below : LABEL_TOP.beside}px`,
                     width: `${label.width}px`,
                   }}
                   aria-hidden="true"

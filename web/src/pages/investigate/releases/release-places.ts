@@ -20,8 +20,8 @@ export interface MarkLabel {
   text: string;
   left: number;
   width: number;
-  /** Where it has the sign of its release, because it is below the signs: the end that is next to the line; `null` beside its sign. */
-  sign: "start" | "end" | null;
+  /** At which end a short line leads from it to the line of its release, because it is below the signs; `null` beside its sign. */
+  leader: "start" | "end" | null;
   /** Whether it is over something drawn that its background would hide. */
   isOver: boolean;
 }
@@ -40,12 +40,12 @@ const HALF = { one: 8, several: 10 } as const;
 const APART = 4;
 /** Pixels from the middle of a line to a label that is next to it: half of the line. */
 const HALF_LINE = 1;
-/** Stands at the end of a text that is next to the line of its release, as in the style sheet. */
-const SIGN = "\u25c6";
+/** Pixels by which a label with a leader is longer, as in the style sheet. */
+const LEADER = 12;
 
 /**
  * Returns a label for each group: after its sign and its lines, or before them; where signs leave no room for it, below them, over the
- * lines of other releases and next to that of its own, with its sign there. `null` without text, or without room there, too.
+ * lines of other releases and next to that of its own, to which a leader goes. `null` without text, or without room there, too.
  * @param labelOf text, and place of the line of the release that it names; `null` for a group without a label
  * @param widthOf pixels of a text
  */
@@ -68,24 +68,24 @@ export function labelsBeside(
     if (label === null) return null;
     const { text, line } = label;
     const width = Math.ceil(widthOf(text));
-    const widthBelow = Math.ceil(widthOf(`${text} ${SIGN}`));
+    const widthBelow = width + LEADER;
     const next = starts[at + 1];
     const limit = next === undefined ? to : next - APART;
     const beside = [
       ...(end + APART + width <= limit ? [end + APART] : []),
       ...(start - APART - width >= before + APART ? [start - APART - width] : []),
-    ].map((left) => ({ text, left, width, sign: null, isOver: false }));
+    ].map((left) => ({ text, left, width, leader: null, isOver: false }));
     // Without a gap, in which the line of another release would be; before the line, if possible: what a release causes is after it.
     const below = [
-      { sign: "end" as const, left: line - HALF_LINE - widthBelow },
-      { sign: "start" as const, left: line + HALF_LINE },
+      { leader: "end" as const, left: line - HALF_LINE - widthBelow },
+      { leader: "start" as const, left: line + HALF_LINE },
     ]
       .filter(({ left }) => left >= takenBelow && left + widthBelow <= to)
       .map((each) => ({ ...each, text, width: widthBelow, isOver: false }));
-    const free = [...beside, ...below].find((each) => isFree(each.left, each.left + each.width, each.sign !== null));
+    const free = [...beside, ...below].find((each) => isFree(each.left, each.left + each.width, each.leader !== null));
     const [first] = beside;
     const chosen = free ?? (first === undefined ? null : { ...first, isOver: true });
-    if (chosen?.sign != null) takenBelow = chosen.left + widthBelow + APART;
+    if (chosen?.leader != null) takenBelow = chosen.left + widthBelow + APART;
     else if (chosen !== null) taken = Math.max(taken, chosen.left + width);
     return chosen;
   });
