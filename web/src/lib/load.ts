@@ -21,8 +21,8 @@ export interface Loaded<T> {
 const HUNG_MS = 30_000;
 
 /**
- * Loads when `key` changes and on `reload`; nothing for `null`. The result for an older key is discarded. A call that fails because of an
- * outage is retried, and its failure stays visible until a retry ends.
+ * Loads when `key` changes and on `reload`; nothing for `null`. The result for an older key is discarded. A call that fails
+ * because of an outage is retried, and its failure stays visible until a retry ends.
  */
 export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ key: string | null; data: T | null; failure: ApiFailure | null; busy: boolean }>(

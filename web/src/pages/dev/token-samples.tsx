@@ -8,7 +8,7 @@ const COLOURS = [
   ...["text", "quiet", "faint", "accent", "accent-soft", "mark"],
   ...["good", "good-soft", "warn", "warn-soft", "error", "error-soft"],
   ...LEVELS.map((level) => `fill-${level}`),
-  ...[1, 2, 3, 4, 5, 6].map((at) => `series-${at}`),
+  ...[1, 2, 3, 4, 5, 6, "rest"].map((name) => `series-${name}`),
 ];
 
 const LEVEL_TEXTS = LEVELS.map((level) => ({
