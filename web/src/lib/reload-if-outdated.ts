@@ -7,21 +7,35 @@ const KEY = "taffrail.loaded-anew";
 /** Milliseconds within which a second reload is pointless: the file is missing for another reason. */
 const ONCE_IN_MS = 10_000;
 
+/** Milliseconds after the start of a navigation in which failed loads are taken as ended by it. */
+const LEAVING_MS = 5000;
+
 /**
  * Reloads the tab if a file of its release that the page waits for is missing because a newer release has replaced it.
  * Waits until the service is reachable: otherwise the reload would end on the browser's error page. A file that is loaded
- * early does not reload the tab, because a reload loses what was typed.
+ * early does not reload the tab, because a reload loses what was typed. Neither does one whose load ends because the user
+ * leaves the page, as in Firefox: the reload would take the place of the page to which the user goes.
  */
 export function reloadIfOutdated(): void {
   // Each missing file of a page raises an event.
   let isComing = false;
+  let leftAt = Number.NEGATIVE_INFINITY;
+  const isLeaving = (): boolean => performance.now() - leftAt < LEAVING_MS;
+  // The user may stay, or download a file, so it is not for good.
+  addEventListener("beforeunload", () => {
+    leftAt = performance.now();
+  });
   addEventListener("vite:preloadError", (event) => {
-    if (!isLoadNeeded()) return;
+    if (!isLoadNeeded() || isLeaving()) return;
     if (Number(sessionStorage.getItem(KEY) ?? 0) + ONCE_IN_MS > Date.now()) return;
     event.preventDefault();
     if (isComing) return;
     isComing = true;
     void reachable().then(() => {
+      if (isLeaving()) {
+        isComing = false;
+        return;
+      }
       sessionStorage.setItem(KEY, String(Date.now()));
       location.reload();
     });
