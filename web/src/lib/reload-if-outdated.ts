@@ -1,4 +1,4 @@
-import { isLoadNeeded } from "./needed-loads.ts";
+import { isLoadNeeded, noteLeaving } from "./needed-loads.ts";
 import { reachable } from "./reachable.ts";
 
 /** Session storage key: local milliseconds at which this tab last reloaded because of a missing file. */
@@ -7,35 +7,23 @@ const KEY = "taffrail.loaded-anew";
 /** Milliseconds within which a second reload is pointless: the file is missing for another reason. */
 const ONCE_IN_MS = 10_000;
 
-/** Milliseconds after the start of a navigation in which failed loads are taken as ended by it. */
-const LEAVING_MS = 5000;
-
 /**
  * Reloads the tab if a file of its release that the page waits for is missing because a newer release has replaced it.
  * Waits until the service is reachable: otherwise the reload would end on the browser's error page. A file that is loaded
- * early does not reload the tab, because a reload loses what was typed. Neither does one whose load ends because the user
- * leaves the page, as in Firefox: the reload would take the place of the page to which the user goes.
+ * early does not reload the tab, because a reload loses what was typed.
  */
 export function reloadIfOutdated(): void {
   // Each missing file of a page raises an event.
   let isComing = false;
-  let leftAt = Number.NEGATIVE_INFINITY;
-  const isLeaving = (): boolean => performance.now() - leftAt < LEAVING_MS;
-  // The user may stay, or download a file, so it is not for good.
-  addEventListener("beforeunload", () => {
-    leftAt = performance.now();
-  });
+  // A load that ends because the user leaves is no missing file: a reload would take the place of the page to which the user goes.
+  addEventListener("beforeunload", noteLeaving);
   addEventListener("vite:preloadError", (event) => {
-    if (!isLoadNeeded() || isLeaving()) return;
+    if (!isLoadNeeded()) return;
     if (Number(sessionStorage.getItem(KEY) ?? 0) + ONCE_IN_MS > Date.now()) return;
     event.preventDefault();
     if (isComing) return;
     isComing = true;
     void reachable().then(() => {
-      if (isLeaving()) {
-        isComing = false;
-        return;
-      }
       sessionStorage.setItem(KEY, String(Date.now()));
       location.reload();
     });
