@@ -7,7 +7,7 @@ export function ClockNotice() {
   const ahead = clockAhead.value;
   if (ahead === 0) return null;
   return (
-    <div class={css.ending} role="status">
+    <div class={css.notice} role="status">
       The clock of this device is {roughly(Math.abs(ahead))} {ahead > 0 ? "ahead of" : "behind"} the service. Ranges
       such as the last 24 hours follow it, and are off by as much.
     </div>

@@ -10,7 +10,7 @@ export function PendingSignOutNotice() {
   if (notBefore === null) return null;
   const what = user.value === null ? "Signed out in this browser." : "The previous sign-out is pending.";
   return (
-    <div class={css.ending} role="status">
+    <div class={css.notice} role="status">
       {/* The countdown is hidden from screen readers, which would announce every second. */}
       <span class="visually-hidden">{what} Retrying soon.</span>
       <span aria-hidden="true">
